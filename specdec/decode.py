@@ -1,0 +1,153 @@
+"""The round loop: draft k tokens, verify them in one target pass, accept, roll back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+
+import numpy as np
+
+from specdec import rule as rules
+from specdec.drafters import Draft
+from specdec.law import Sampling, draw
+from specdec.record import Verified, record
+from specdec.trace import Lengths, Round, Seconds
+from specdec.uniforms import REPLACE, TEST, Uniforms
+
+
+def speculate(
+    scorer,
+    drafter,
+    prompt_ids: Sequence[int],
+    *,
+    k: int,
+    sampling: Sampling,
+    max_new_tokens: int,
+    stop_ids: Sequence[int] = (),
+    rng: int | np.random.Generator = 0,
+    rule: str = "pq",
+    tops: int = 10,
+    ends_at: Callable[[Sequence[int]], int | None] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Iterator[Round]:
+    """Speculative decoding (Leviathan et al. 2023, Algorithm 1), a round at a time.
+
+    k = 0 (drafter may be None) is plain decoding. `tops` ≤ 10 entries of each law are recorded.
+    `ends_at(written ids)` says how many of them to keep when a stop string is complete, else None.
+    The texts of the tokens are empty: nothing here knows a tokenizer.
+    """
+    ids, context = list(prompt_ids), getattr(scorer, "context", None) or np.inf
+    _check(scorer, drafter, ids, k, max_new_tokens, context)
+    uniforms, written = Uniforms(rng), 0
+    prefill = _prefill(scorer, drafter, ids[:-1], clock)
+    for index in count():
+        start, before = len(ids), _lengths(scorer, drafter)
+        asked = int(min(k, context - start))
+        began = clock()
+        # 1  Draft: k cheap guesses, one after another.
+        draft = drafter.propose(ids, asked, sampling, uniforms) if asked else Draft([])
+        _check_draft(draft, asked, scorer.vocab_size)
+        tokens = [int(token) for token in draft.tokens]
+        drafted = clock()
+        # 2  Verify: one pass over what the cache lacks, row i is the law after tokens[:i].
+        logits = scorer.score(ids[scorer.length :] + tokens)[-1 - len(tokens) :]  # [n + 1, V]
+        verified = clock()
+        # 3  Accept: left to right while u < min(1, p / q); then the target's own token.
+        laws = [sampling.law(row, ids + tokens[:i]) for i, row in enumerate(logits)]
+        tests = [uniforms(start + i, TEST) for i in range(len(tokens))]
+        [(_, accepted, law)] = rules.outcomes(laws, draft.laws, tokens, rule, tests)
+        u = uniforms(start + accepted, REPLACE)
+        new = [*tokens[:accepted], draw(law, u)]
+        # 4  Cut at the end of the text, and make lengths true again.
+        room = int(min(max_new_tokens - written, context - start))
+        kept, reason = _cut(new, ids[start - written :], stop_ids, ends_at, room)
+        if reason == "length" and room < max_new_tokens - written:
+            reason = "context"
+        ids += new[:kept]
+        written += kept
+        for cache in (scorer, drafter):
+            if hasattr(cache, "rollback"):
+                cache.rollback(min(cache.length, len(ids) - 1))
+        what = Verified(tokens, draft, laws, tests, new, kept, accepted, u, law)
+        drafted_tokens, written_tokens = record(what, greedy=sampling.greedy, tops=tops)
+        after = _lengths(scorer, drafter)
+        yield Round(
+            index,
+            start,
+            asked,
+            rule,
+            drafted_tokens,
+            written_tokens,
+            Seconds(drafted - began, verified - drafted, clock() - verified, prefill),
+            Lengths((before[0], after[0]), (before[1], after[1]) if after[1] is not None else None),
+            draft.passes,
+            reason,
+        )
+        prefill = 0.0
+        if reason:
+            return
+
+
+def _prefill(scorer, drafter, ids: list[int], clock: Callable[[], float]) -> float:
+    """The prompt without its last token, which goes with the first verify pass; its seconds."""
+    began = clock()
+    if ids:
+        getattr(scorer, "feed", scorer.score)(ids)
+        if hasattr(drafter, "prefill"):
+            drafter.prefill(ids)
+    return clock() - began
+
+
+def _cut(
+    new: list[int],
+    before: list[int],
+    stop_ids: Sequence[int],
+    ends_at: Callable[[Sequence[int]], int | None] | None,
+    room: int,
+) -> tuple[int, str | None]:
+    """How many of the new tokens to keep, and why the text ends there (None: it does not)."""
+    ends = [(room, 2, "length")] if len(new) >= room else []
+    ends += [(i + 1, 0, "eos") for i, token in enumerate(new) if token in stop_ids][:1]
+    kept = ends_at(before + new) if ends_at else None
+    if kept is not None:
+        ends.append((kept - len(before), 1, "stop"))
+    at, _, reason = min(ends, default=(len(new), 0, None))
+    return at, reason
+
+
+def _lengths(scorer, drafter) -> tuple[int, int | None]:
+    return scorer.length, getattr(drafter, "length", None)
+
+
+def _check(scorer, drafter, ids: list[int], k: int, max_new_tokens: int, context: float) -> None:
+    if scorer.length:
+        raise ValueError(f"The scorer already holds {scorer.length} tokens; a run needs an empty one.")
+    if getattr(drafter, "length", 0):
+        raise ValueError(f"The drafter already holds {drafter.length} tokens; a run needs an empty one.")
+    if not ids:
+        raise ValueError("The prompt has no tokens; at least one is needed.")
+    wrong = [i for i in ids if not 0 <= i < scorer.vocab_size]
+    if wrong:
+        raise ValueError(f"Prompt id {wrong[0]} is outside the vocabulary [0, {scorer.vocab_size}).")
+    if len(ids) >= context:
+        raise ValueError(f"The prompt has {len(ids)} tokens; the model's context ends at {context}.")
+    if k < 0 or k != int(k):
+        raise ValueError(f"k is {k}; it must be a whole number, 0 (plain decoding) or more.")
+    if k and drafter is None:
+        raise ValueError(f"k is {k}, but there is no drafter; plain decoding is k = 0.")
+    if max_new_tokens < 1:
+        raise ValueError(f"max_new_tokens is {max_new_tokens}; it must be 1 or more.")
+
+
+def _check_draft(draft: Draft, asked: int, vocab_size: int) -> None:
+    n = len(draft.tokens)
+    if n > asked:
+        raise ValueError(f"The drafter gave {n} tokens where at most {asked} were asked.")
+    if any(not 0 <= token < vocab_size for token in draft.tokens):
+        raise ValueError(f"The drafter gave an id outside the target's vocabulary [0, {vocab_size}).")
+    if draft.laws is not None and np.shape(draft.laws) != (n, vocab_size):
+        raise ValueError(
+            f"The drafter's laws have shape {np.shape(draft.laws)}, not ({n}, {vocab_size}): "
+            "the two vocabularies differ."
+        )

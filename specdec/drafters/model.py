@@ -1,0 +1,52 @@
+"""Drafting with a small model: k passes, one token each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from specdec.drafters import Draft
+from specdec.law import Sampling, draw
+from specdec.uniforms import DRAFT
+
+
+class ModelDrafter:
+    """A scorer that drafts. Its columns may be a part of the target's vocabulary
+    (`scorer.token_ids`, ascending): every other token then has q = 0, which stays lossless."""
+
+    def __init__(self, scorer, vocab_size: int | None = None) -> None:
+        self.scorer = scorer
+        self.token_ids = getattr(scorer, "token_ids", None)
+        self.vocab_size = vocab_size or scorer.vocab_size  # of the target
+
+    @property
+    def length(self) -> int:
+        """Cached tokens."""
+        return self.scorer.length
+
+    def prefill(self, tokens: Sequence[int]) -> None:
+        """Cache the prompt, so that the first draft is not charged for it."""
+        getattr(self.scorer, "feed", self.scorer.score)(tokens)
+
+    def rollback(self, length: int) -> None:
+        """Forget what the target did not keep."""
+        self.scorer.rollback(length)
+
+    def propose(
+        self, context: Sequence[int], k: int, sampling: Sampling, uniforms: Callable
+    ) -> Draft:
+        """k tokens, each drawn from the law that its ratio will be taken with."""
+        ids = list(context)
+        laws = np.zeros((k, self.vocab_size))
+        columns = slice(None) if self.token_ids is None else self.token_ids
+        for i in range(k):
+            logits = self.scorer.score(ids[self.scorer.length :])[-1]  # [v]
+            laws[i, columns] = sampling.law(logits, ids)
+            ids.append(draw(laws[i], uniforms(len(ids), DRAFT)))
+        return Draft(ids[len(context) :], laws, passes=k)
+
+    def close(self) -> None:
+        """Free the cache."""
+        if hasattr(self.scorer, "close"):
+            self.scorer.close()

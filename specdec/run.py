@@ -1,0 +1,176 @@
+"""A run from text to text: prompt → ids → rounds with texts → trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from specdec.decode import speculate
+from specdec.drafters import Drafter, ModelDrafter, PromptLookup
+from specdec.law import Sampling
+from specdec.text import Texts, Typist
+from specdec.trace import Round, Settings, Source, Trace
+
+DRAFTERS = ("model", "lookup")
+
+
+class Run(Iterator[Round]):
+    """Iterates over rounds as they are made; `trace` is the run so far, `close()` ends it early."""
+
+    def __init__(
+        self,
+        pair: Any,
+        prompt: str | Sequence[int],
+        settings: Settings,
+        drafter: Drafter | None = None,
+    ) -> None:
+        _check_stop(settings.stop)
+        self.settings, self._rounds, self._closed = settings, [], False
+        ids = encode(pair.tokenizer, prompt, chat=settings.chat)
+        self._typist, self._texts = Typist(pair.texts, ids), pair.texts
+        self._first = len(ids)
+        capacity = len(ids) + settings.max_new_tokens + (settings.rows or settings.k + 1)
+        self._scorer = pair.target.scorer(rows=settings.rows, capacity=capacity)
+        self._drafter = drafter or _drafter(pair, settings, capacity)
+        self.source = Source("live", pair.target.name, _name(pair, settings), *pair.hardware)
+        self._loop = speculate(
+            self._scorer,
+            self._drafter,
+            ids,
+            k=settings.k,
+            sampling=settings.sampling,
+            max_new_tokens=settings.max_new_tokens,
+            stop_ids=pair.stop_ids,
+            rng=settings.seed,
+            rule=settings.rule,
+            ends_at=self._ends_at if settings.stop else None,
+        )
+
+    def __next__(self) -> Round:
+        try:
+            made = next(self._loop)
+        except BaseException:
+            self.close()
+            raise
+        self._rounds.append(made)
+        return self._typist.type(made)
+
+    def close(self) -> None:
+        """Free the caches. A run that had not ended counts as cancelled."""
+        self._closed = True
+        self._loop.close()
+        for cache in (self._scorer, self._drafter):
+            if hasattr(cache, "close"):
+                cache.close()
+
+    @property
+    def trace(self) -> Trace:
+        """The run so far; its stop reason is None while it goes on."""
+        reason = self._rounds[-1].stop_reason if self._rounds else None
+        return Trace(
+            self._typist.prompt,
+            self._typist.retype(self._rounds),
+            self.settings,
+            self.source,
+            reason or ("cancelled" if self._closed else None),
+        )
+
+    def _ends_at(self, written: Sequence[int]) -> int | None:
+        """How many written tokens to keep: up to the one that completes a stop string."""
+        texts, _ = self._texts.of([*(t.id for t in self._typist.prompt), *written], self._first)
+        ends = [at + len(s) for s in self.settings.stop if (at := "".join(texts).find(s)) >= 0]
+        length = 0
+        for i, text in enumerate(texts):
+            length += len(text)
+            if ends and length >= min(ends):
+                return i + 1
+        return None
+
+
+def rounds(
+    pair: Any,
+    prompt: str | Sequence[int],
+    *,
+    k: int = 4,
+    drafter: str | Drafter = "model",
+    sampling: Sampling = Sampling(),
+    max_new_tokens: int = 64,
+    stop: str | Sequence[str] = (),
+    seed: int = 0,
+    chat: bool = True,
+    rows: int | None = None,
+    rule: str = "pq",
+    **settings: float,
+) -> Run:
+    """Speculative decoding of `prompt` (a text, or ids), a round at a time.
+
+    `drafter`: "model" (the pair's small model), "lookup" (copies from the text), or a Drafter.
+    `rows`: every target pass at this fixed shape, so that low precision is bit for bit the same
+    for every drafter and k < rows. `temperature=`, `top_k=`, `top_p=` … override `sampling`.
+    """
+    name = drafter if isinstance(drafter, str) else type(drafter).__name__
+    asked = Settings(
+        k,
+        name if k else "none",
+        replace(sampling, **settings),
+        max_new_tokens,
+        seed,
+        rule,
+        (stop,) if isinstance(stop, str) else tuple(stop),
+        chat,
+        rows,
+    )
+    return Run(pair, prompt, asked, None if isinstance(drafter, str) else drafter)
+
+
+def generate(pair: Any, prompt: str | Sequence[int], **options: Any) -> Trace:
+    """The whole run of `rounds`, with the same options, as a Trace."""
+    run = rounds(pair, prompt, **options)
+    for _ in run:
+        pass
+    return run.trace
+
+
+def plain(pair: Any, prompt: str | Sequence[int], **options: Any) -> Trace:
+    """The target alone, one token a pass; the options of `rounds` without k, drafter and rule."""
+    wrong = {"k", "drafter", "rule"} & set(options)
+    if wrong:
+        raise TypeError(f"Plain decoding takes no {sorted(wrong)[0]!r}.")
+    return generate(pair, prompt, k=0, **options)
+
+
+def encode(tokenizer: Any, prompt: str | Sequence[int], *, chat: bool) -> list[int]:
+    """Ids of a prompt; with `chat` as a user's message in the tokenizer's own template."""
+    if not isinstance(prompt, str):
+        return [int(i) for i in prompt]
+    if chat and getattr(tokenizer, "chat_template", None):
+        message = [{"role": "user", "content": prompt}]
+        encoded = tokenizer.apply_chat_template(
+            message, add_generation_prompt=True, return_dict=True
+        )
+        return list(encoded["input_ids"])
+    ids = list(tokenizer(prompt)["input_ids"])
+    if not ids and tokenizer.bos_token_id is not None:
+        ids = [tokenizer.bos_token_id]
+    return ids
+
+
+def _drafter(pair: Any, settings: Settings, capacity: int) -> Drafter | None:
+    if not settings.k:
+        return None
+    if settings.drafter == "model":
+        return ModelDrafter(pair.draft.scorer(capacity=capacity), pair.target.vocab_size)
+    if settings.drafter == "lookup":
+        return PromptLookup()
+    raise ValueError(f"There is no drafter {settings.drafter!r}; there are {', '.join(DRAFTERS)}.")
+
+
+def _name(pair: Any, settings: Settings) -> str:
+    names = {"model": getattr(pair.draft, "name", "model"), "lookup": "prompt lookup"}
+    return names.get(settings.drafter, settings.drafter)
+
+
+def _check_stop(stop: Sequence[str]) -> None:
+    if any(not isinstance(s, str) or not s for s in stop):
+        raise ValueError(f"The stop strings are {list(stop)}; each must be a text, not empty.")

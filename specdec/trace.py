@@ -1,0 +1,246 @@
+"""What happened in a run, round by round: the one contract between engine, recordings and screen.
+
+Every class is frozen and goes to JSON and back without loss. The words are those of the screen:
+a drafted token ends accepted, rejected or discarded; a written one is accepted, corrected or bonus.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from specdec.law import Sampling
+from specdec.schema import build
+
+SCHEMA = 1  # raised whenever an old file would be read wrongly
+VERDICTS = ("accepted", "rejected", "discarded")
+KINDS = ("accepted", "corrected", "bonus")
+STOP_REASONS = ("eos", "stop", "length", "context", "cancelled")
+
+
+@dataclass(frozen=True)
+class Top:
+    """The head of a law: at most ten (id, text, probability), descending, and the mass of the rest."""
+
+    entries: tuple[tuple[int, str, float], ...]
+    rest: float
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token; the texts of a sequence, joined, are its decoded text."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Drafted(Token):
+    """A drafted token and the test it met. Accepted iff u < threshold = min(1, p / q)."""
+
+    q: float  # the drafter's law at this token
+    p: float  # the target's law at this token, after the draft's own prefix
+    u: float | None  # None where nothing was drawn: greedy, or never judged
+    threshold: float
+    verdict: str
+    parent: int = -1  # index in the draft of the token it follows; -1: the sequence itself
+    p_top: Top | None = None
+    q_top: Top | None = None
+    residual_top: Top | None = None
+
+
+@dataclass(frozen=True)
+class Written(Token):
+    """A token of the output: an accepted draft, a correction, or the target's bonus."""
+
+    p: float
+    u: float | None  # the uniform that decided it: of its test if accepted, of its draw if not
+    kind: str
+    p_top: Top | None = None
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Wall-clock seconds by phase; `prefill` is zero after the first round."""
+
+    draft: float = 0.0
+    verify: float = 0.0
+    accept: float = 0.0
+    prefill: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Everything but the prefill: what the rounds took."""
+        return self.draft + self.verify + self.accept
+
+    def __add__(self, other: Seconds) -> Seconds:
+        return Seconds(
+            self.draft + other.draft,
+            self.verify + other.verify,
+            self.accept + other.accept,
+            self.prefill + other.prefill,
+        )
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Cached tokens (before, after) a round; the drafter's is None if it keeps no cache."""
+
+    target: tuple[int, int]
+    drafter: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """One draft, one verify pass, one walk of acceptance."""
+
+    index: int
+    start: int  # tokens in the sequence, prompt included, before this round
+    k: int  # tokens asked of the drafter; it may give fewer
+    rule: str
+    drafted: tuple[Drafted, ...]
+    written: tuple[Written, ...]
+    seconds: Seconds
+    lengths: Lengths
+    draft_passes: int = 0  # forward passes of a drafting model
+    stop_reason: str | None = None  # why the run ended with this round
+
+    @property
+    def accepted(self) -> int:
+        """Drafted tokens that were kept and written."""
+        return sum(token.verdict == "accepted" for token in self.drafted)
+
+    @property
+    def rejected(self) -> int:
+        """1 if a drafted token failed its test, else 0."""
+        return sum(token.verdict == "rejected" for token in self.drafted)
+
+    @property
+    def counted(self) -> int:
+        """Drafted tokens without those that an end of the text cut away: they leave every rate."""
+        return len(self.drafted) if self.rejected else self.accepted
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for: together with the models it determines every token."""
+
+    k: int
+    drafter: str
+    sampling: Sampling
+    max_new_tokens: int
+    seed: int
+    rule: str = "pq"
+    stop: tuple[str, ...] = ()
+    chat: bool = False
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a trace comes from; the screen repeats it."""
+
+    kind: str  # "live", "recorded", "toy" or "simulated"
+    target: str
+    drafter: str
+    dtype: str = ""
+    device: str = ""
+    machine: str = ""
+    when: str = ""  # ISO 8601, recorded traces
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A whole run: prompt, rounds, settings, source. All rates are taken after cuts."""
+
+    prompt: tuple[Token, ...]
+    rounds: tuple[Round, ...]
+    settings: Settings
+    source: Source
+    stop_reason: str | None = None  # None while the run goes on
+    schema: int = field(default=SCHEMA)
+
+    @property
+    def written(self) -> tuple[Written, ...]:
+        """All written tokens in order."""
+        return tuple(token for r in self.rounds for token in r.written)
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """Ids of the written tokens, an end-of-text token included."""
+        return tuple(token.id for token in self.written)
+
+    @property
+    def text(self) -> str:
+        """The written text: without an end-of-text token, cut before a stop string."""
+        tokens = self.written[:-1] if self.stop_reason == "eos" else self.written
+        text = "".join(token.text for token in tokens)
+        if self.stop_reason != "stop":
+            return text
+        ends = [at for s in self.settings.stop if (at := text.find(s)) >= 0]
+        return text[: min(ends, default=len(text))]
+
+    @property
+    def seconds(self) -> Seconds:
+        """Sums over the rounds."""
+        return sum((r.seconds for r in self.rounds), Seconds())
+
+    @property
+    def target_passes(self) -> int:
+        """Verify passes; the prefill is not counted."""
+        return len(self.rounds)
+
+    @property
+    def draft_passes(self) -> int:
+        """Forward passes of the drafting model."""
+        return sum(r.draft_passes for r in self.rounds)
+
+    @property
+    def alpha(self) -> float | None:
+        """accepted ÷ (accepted + rejected): the α of every formula; None if nothing was judged."""
+        accepted = sum(r.accepted for r in self.rounds)
+        return _ratio(accepted, accepted + sum(r.rejected for r in self.rounds))
+
+    @property
+    def draft_yield(self) -> float | None:
+        """accepted ÷ drafted, what engines log as "acceptance rate"; it falls with k."""
+        return _ratio(sum(r.accepted for r in self.rounds), sum(r.counted for r in self.rounds))
+
+    @property
+    def per_position(self) -> tuple[float | None, ...]:
+        """Share of rounds whose i-th drafted token was accepted, of those that drafted one."""
+        depth = max((r.counted for r in self.rounds), default=0)
+        return tuple(
+            _ratio(sum(r.accepted > i for r in self.rounds), sum(r.counted > i for r in self.rounds))
+            for i in range(depth)
+        )
+
+    @property
+    def tokens_per_pass(self) -> float | None:
+        """written ÷ target passes, corrections and bonus tokens included."""
+        return _ratio(len(self.written), self.target_passes)
+
+    @property
+    def accepted_histogram(self) -> tuple[int, ...]:
+        """At index a: the number of rounds that accepted exactly a drafted tokens."""
+        counts = [r.accepted for r in self.rounds]
+        return tuple(counts.count(a) for a in range(max(counts, default=-1) + 1))
+
+    def to_json(self) -> str:
+        """The trace as JSON text; `from_json` gives back an equal trace."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Trace:
+        """Read and check a trace; ValueError says which field is wrong and why."""
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"This is not JSON: {error}") from None
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+            raise ValueError(f"This is not a trace of schema {SCHEMA}.")
+        return build(cls, data, "trace")
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
