@@ -6,7 +6,7 @@ Laws are mappings token → number (a missing key is 0) or arrays [V]; ints and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
@@ -48,14 +48,15 @@ def overlap(p: Law, q: Law) -> Any:
 
 def output_distribution(p: Law, q: Law) -> Law:
     """The law of the written token, by enumeration of what the drafter may propose; equals p."""
-    draws = q if isinstance(q, Mapping) else dict(enumerate(q))
-    written = {x: 0 for x in (*p, *draws)} if isinstance(p, Mapping) else np.asarray(p) * 0
-    for x, chance in draws.items():
+    written = dict.fromkeys((x for x, _ in _items(p)), 0)
+    for x, chance in _items(q):
         for probability, accepted, law in outcomes([p, p], [q], [x]):
             kept = {x: 1} if accepted else law  # the bonus after x is another position's
-            for y, mass in kept.items() if isinstance(kept, Mapping) else enumerate(kept):
-                written[y] += chance * probability * mass
-    return written
+            for y, mass in _items(kept):
+                written[y] = written.get(y, 0) + chance * probability * mass
+    if not isinstance(p, Mapping):
+        return np.array(list(written.values()))
+    return {x: mass for x, mass in written.items() if mass or x in p}
 
 
 def outcomes(
@@ -98,6 +99,10 @@ def one_hot(like: Law, x: Any) -> Law:
 
 def _at(law: Law, x: Any) -> Any:
     return law.get(x, 0) if isinstance(law, Mapping) else law[x]
+
+
+def _items(law: Law) -> Iterable[tuple[Any, Any]]:
+    return law.items() if isinstance(law, Mapping) else enumerate(law)
 
 
 def _divide(a: Any, b: Any) -> Any:

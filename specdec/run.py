@@ -24,6 +24,7 @@ class Run(Iterator[Round]):
         prompt: str | Sequence[int],
         settings: Settings,
         drafter: Drafter | None = None,
+        tops: int = 10,
     ) -> None:
         _check_stop(settings.stop)
         self.settings, self._rounds, self._closed = settings, [], False
@@ -44,6 +45,7 @@ class Run(Iterator[Round]):
             stop_ids=pair.stop_ids,
             rng=settings.seed,
             rule=settings.rule,
+            tops=tops,
             ends_at=self._ends_at if settings.stop else None,
         )
 
@@ -63,6 +65,11 @@ class Run(Iterator[Round]):
         for cache in (self._scorer, self._drafter):
             if hasattr(cache, "close"):
                 cache.close()
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of the prompt, its template included."""
+        return self._first
 
     @property
     def trace(self) -> Trace:
@@ -101,13 +108,14 @@ def rounds(
     chat: bool = True,
     rows: int | None = None,
     rule: str = "pq",
+    tops: int = 10,
     **settings: float,
 ) -> Run:
     """Speculative decoding of `prompt` (a text, or ids), a round at a time.
 
     `drafter`: "model" (the pair's small model), "lookup" (copies from the text), or a Drafter.
     `rows`: every target pass at this fixed shape, so that low precision is bit for bit the same
-    for every drafter and k < rows. `temperature=`, `top_k=`, `top_p=` … override `sampling`.
+    for every drafter and k < rows. `tops`: entries recorded of each law. `temperature=`, `top_k=`, `top_p=` … override `sampling`.
     """
     name = drafter if isinstance(drafter, str) else type(drafter).__name__
     asked = Settings(
@@ -121,7 +129,7 @@ def rounds(
         chat,
         rows,
     )
-    return Run(pair, prompt, asked, None if isinstance(drafter, str) else drafter)
+    return Run(pair, prompt, asked, None if isinstance(drafter, str) else drafter, tops)
 
 
 def generate(pair: Any, prompt: str | Sequence[int], **options: Any) -> Trace:

@@ -1,0 +1,136 @@
+// The stage: one run, one place in it. The browser keeps the place and reports it, always absolute.
+import { clamp, extendsRun, indexOf, placeOf, planOf, roundFrom } from "./stage_plan.js";
+import { actionOf, pauseAt } from "./stage_keys.js";
+import { choose, fill, look, show, showControls, walk } from "./stage_show.js";
+
+const REST = 300; // ms without a key before the place is reported
+const stages = new WeakMap(); // parentElement → state: the function below runs on every rerun
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+export default function ({ data, parentElement, setStateValue }) {
+  const s = stages.get(parentElement) ?? mount(parentElement);
+  stages.set(parentElement, s);
+  s.report = data.report ? (place) => setStateValue("place", place) : () => {};
+  receive(s, data);
+  return () => {
+    stop(s);
+    clearTimeout(s.rest);
+    s.ends.abort();
+    stages.delete(parentElement);
+  };
+}
+
+function mount(parent) {
+  const root = parent.querySelector(".stage"), find = (what) => root.querySelector(what);
+  const s = {
+    root, find, strip: find(".strip"), lanes: find(".lanes"), range: find("input"), columns: [], items: [],
+    run: null, plan: planOf([]), at: 0, timer: 0, rest: 0, over: null, picked: null, ends: new AbortController(),
+  };
+  const refOf = (event) => event.target.closest?.("[data-ref], [data-about]");
+  const ref = (node) => node && (node.dataset.ref ?? node.dataset.about);
+  root.onkeydown = (event) => onKey(s, event, "stage");
+  root.onpointerover = (event) => look(s, { over: event.pointerType === "touch" ? null : ref(refOf(event)) });
+  root.onpointerleave = () => look(s, { over: null });
+  root.onfocusin = (event) => event.target.matches(".tok") && choose(s, event.target);
+  root.onclick = (event) => onClick(s, event, ref(refOf(event)));
+  s.range.oninput = () => go(s, Number(s.range.value), { pause: true });
+  const signal = { signal: s.ends.signal };
+  document.addEventListener("keydown", (event) => onPageKey(s, event), signal);
+  addEventListener("beforeprint", () => ((s.back = s.at), show(s, s.plan.length - 1)), signal);
+  addEventListener("afterprint", () => show(s, s.back), signal);
+  return s;
+}
+
+/** Take a run: the old one gone on, or another. */
+function receive(s, run) {
+  const old = s.run, plan = planOf(run.rounds), last = plan.length - 1;
+  const goesOn = old !== null && extendsRun(old, run);
+  const more = goesOn && run.rounds.length > old.rounds.length && s.at === s.plan.length - 1;
+  if (!goesOn) stop(s);
+  let at = goesOn ? s.at : 0;
+  if (old === null && run.start) at = indexOf(plan, run.start);
+  else if (run.follow === "end" && (more || !goesOn)) at = last;
+  const starts = run.follow === "play" && old !== null && (more || (!goesOn && last > 0));
+  Object.assign(s, { run, plan, at });
+  fill(s);
+  show(s, starts && calm() ? last : at);
+  if (starts && !calm()) play(s);
+}
+
+/** Go to a step: the one way the place changes. */
+function go(s, at, { pause = false } = {}) {
+  if (pause) stop(s);
+  s.over = s.picked = null; // the panel follows the step again
+  show(s, clamp(at, 0, s.plan.length - 1));
+  clearTimeout(s.rest);
+  if (!s.timer) s.rest = setTimeout(() => tell(s), REST);
+}
+
+function tell(s) {
+  const place = placeOf(s.plan[s.at]), words = JSON.stringify(place);
+  if (s.told === words) return;
+  s.told = words;
+  s.report(place);
+}
+
+// Play.
+
+function play(s) {
+  if (s.plan.length === 1) return;
+  if (s.at === s.plan.length - 1) show(s, 0);
+  clearTimeout(s.rest);
+  const tick = () => {
+    if (s.at === s.plan.length - 1) return stop(s, true);
+    s.timer = setTimeout(tick, wait(s.at + 1));
+    go(s, s.at + 1);
+  };
+  const wait = (at) => pauseAt(s.plan[at], s.run.rounds[s.plan[at].round], Number(s.find("select").value));
+  s.timer = setTimeout(tick, 150);
+  showControls(s, s.plan[s.at]);
+}
+
+function stop(s, report = false) {
+  if (!s.timer) return;
+  clearTimeout(s.timer);
+  s.timer = 0;
+  showControls(s, s.plan[s.at]);
+  if (report) tell(s);
+}
+
+const ACTIONS = {
+  next: (s) => go(s, s.at + 1, { pause: true }),
+  back: (s) => go(s, s.at - 1, { pause: true }),
+  first: (s) => go(s, 0, { pause: true }),
+  last: (s) => go(s, s.plan.length - 1, { pause: true }),
+  "round+": (s) => go(s, roundFrom(s.plan, s.at, 1), { pause: true }),
+  "round-": (s) => go(s, roundFrom(s.plan, s.at, -1), { pause: true }),
+  "token+": (s) => walk(s, 1),
+  "token-": (s) => walk(s, -1),
+  play: (s) => (s.timer ? stop(s, true) : play(s)),
+};
+
+function onKey(s, event, where) {
+  const target = event.target, on = target.type === "range" ? "range" : target.localName;
+  const presenter = s.run.mode === "presenter";
+  const action = actionOf(event, where, presenter, where === "stage" ? on : "");
+  const leaves = presenter && action === "next" && s.at === s.plan.length - 1; // the page goes on
+  if (!action || leaves) return;
+  event.preventDefault();
+  event.stopPropagation();
+  ACTIONS[action](s);
+}
+
+/** Keys pressed while nothing has the focus reach the first stage in sight. */
+function onPageKey(s, event) {
+  const here = document.activeElement;
+  if (event.defaultPrevented || (here && here !== document.body) || !s.root.checkVisibility()) return;
+  onKey(s, event, "page");
+}
+
+function onClick(s, event, ref) {
+  const action = event.target.closest("[data-do]")?.dataset.do;
+  if (action) return ACTIONS[action](s);
+  if (!ref) return;
+  look(s, { picked: ref });
+  s.find(".panel").scrollIntoView({ block: "nearest" });
+}

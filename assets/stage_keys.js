@@ -1,0 +1,29 @@
+// Keys and the pace of play. Pure.
+
+const KEYS = {
+  ArrowRight: "next", ArrowLeft: "back", PageDown: "next", PageUp: "back", Home: "first", End: "last",
+  ArrowDown: "token+", ArrowUp: "token-", " ": "play",
+};
+
+/** What a key does, or null. `where`: "stage" (focus is in it) or "page" (focus is nowhere). */
+export function actionOf(event, where, presenter = false, on = "") {
+  const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
+  if (altKey || ctrlKey || metaKey || on === "select") return null;
+  if (key === " " && (on === "button" || on === "summary")) return null; // the button's own click
+  if (on === "range" && (key === "ArrowUp" || key === "ArrowDown")) return null;
+  if (shiftKey && key === "ArrowRight") return "round+";
+  if (shiftKey && key === "ArrowLeft") return "round-";
+  if (shiftKey) return null;
+  if (presenter && key === " ") return "next";
+  if (presenter && key.toLowerCase() === "p") return "play";
+  if (where === "page" && !presenter && !["ArrowRight", "ArrowLeft"].includes(key)) return null; // they scroll
+  return KEYS[key] ?? null;
+}
+
+const PAUSE = { empty: 0, before: 900, draft: 550, verify: 1300, accept: 1100, discard: 1200, write: 1500 }; // ms
+
+/** How long a step stays while playing, in ms; a rejection a little longer. */
+export function pauseAt(step, round, speed) {
+  const rejected = step.phase === "accept" && round.drafted[step.i].verdict === "rejected";
+  return (PAUSE[step.phase] + (rejected ? 600 : 0)) / speed;
+}

@@ -1,0 +1,106 @@
+// The order of things: a trace → steps, places, times. Pure; nothing here knows the DOM.
+
+export const judged = (round) => round.drafted.filter((token) => token.verdict !== "discarded").length;
+
+/** The steps of one round. Drafting takes a step a pass, verifying one step for all positions. */
+export function stepsOf(round) {
+  const n = round.drafted.length, tests = judged(round);
+  const steps = [{ phase: "before", i: 0 }];
+  if (round.draft_passes >= n) for (let i = 0; i < n; i++) steps.push({ phase: "draft", i });
+  else steps.push({ phase: "draft", i: n - 1 }); // copied, or from one pass: there at once
+  steps.push({ phase: "verify", i: n });
+  for (let i = 0; i < tests; i++) steps.push({ phase: "accept", i });
+  if (tests < n) steps.push({ phase: "discard", i: tests });
+  steps.push({ phase: "write", i: 0 });
+  return steps;
+}
+
+/** All steps of a run: [{at, round, step, last, phase, i}]; one "empty" step where nothing ran. */
+export function planOf(rounds) {
+  const plan = [];
+  rounds.forEach((r, round) => {
+    const steps = stepsOf(r);
+    steps.forEach((s, step) => plan.push({ at: plan.length, round, step, last: steps.length - 1, ...s }));
+  });
+  return plan.length ? plan : [{ at: 0, round: -1, step: 0, last: 0, phase: "empty", i: 0 }];
+}
+
+export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+
+/** A place as on the screen (round from 1, step from 0) → the index of its step; clamped. */
+export function indexOf(plan, place) {
+  const rounds = plan.at(-1).round + 1;
+  if (!rounds || !place) return 0;
+  if (place.round > rounds) return plan.length - 1;
+  const round = clamp(Math.trunc(place.round) || 1, 1, rounds) - 1;
+  const first = plan.findIndex((s) => s.round === round);
+  return first + clamp(Math.trunc(place.step) || 0, 0, plan[first].last);
+}
+
+export const placeOf = (step) => ({ round: step.round + 1, step: step.step });
+
+/** The first step of the round before (way = -1) or after (+1); the end beyond the last round. */
+export function roundFrom(plan, at, way) {
+  const { round, step } = plan[at];
+  const goal = round + (way > 0 ? 1 : step > 0 ? 0 : -1);
+  const found = plan.findIndex((s) => s.round === goal);
+  return found >= 0 ? found : way > 0 ? plan.length - 1 : 0;
+}
+
+/** What a round shows at a step: tokens drafted and judged, laws known, tail gone, text written. */
+export function shownAt(step, round) {
+  const n = round ? round.drafted.length : 0, tests = round ? judged(round) : 0;
+  const order = ["empty", "before", "draft", "verify", "accept", "discard", "write"].indexOf(step.phase);
+  return {
+    drafted: order < 2 ? 0 : order === 2 ? step.i + 1 : n,
+    verified: order >= 3,
+    judged: order < 4 ? 0 : order === 4 ? step.i + 1 : tests,
+    discarded: order >= 5,
+    written: order === 6,
+  };
+}
+
+/** Passes made and tokens written when a step is over. */
+export function countsAt(step, rounds) {
+  let tokens = 0;
+  for (let r = 0; r < step.round; r++) tokens += rounds[r].written.length;
+  const shown = shownAt(step, rounds[step.round]);
+  if (shown.written) tokens += rounds[step.round].written.length;
+  return { passes: Math.max(step.round, 0) + (shown.verified ? 1 : 0), tokens };
+}
+
+/** Whether a run is an older one gone on: the same prompt and the same tokens so far. */
+export function extendsRun(old, run) {
+  const ids = (tokens) => tokens.map((t) => t.id).join();
+  const same = (a, b) => ids(a.drafted) === ids(b.drafted) && ids(a.written) === ids(b.written);
+  return (
+    old.rounds.length <= run.rounds.length &&
+    old.hidden === run.hidden &&
+    ids(old.prompt) === ids(run.prompt) &&
+    old.rounds.every((round, i) => same(round, run.rounds[i]))
+  );
+}
+
+/** Begin of every round on the clock, and the end. `parts`: [draft, verify, accept] a round. */
+export function beginsOf(parts) {
+  const begins = [0];
+  for (const part of parts) begins.push(begins.at(-1) + part[0] + part[1] + part[2]);
+  return begins;
+}
+
+/** The time at which a step is over. */
+export function timeAt(step, round, parts, begins) {
+  if (step.phase === "empty") return 0;
+  const [draft, verify, accept] = parts[step.round], begin = begins[step.round];
+  if (step.phase === "before") return begin;
+  if (step.phase === "draft") return begin + (draft * (step.i + 1)) / round.drafted.length;
+  if (step.phase === "verify") return begin + draft + verify;
+  if (step.phase === "accept") return begin + draft + verify + (accept * (step.i + 1)) / judged(round);
+  return begins[step.round + 1];
+}
+
+/** How many of these passes are over at a time; rounding may not lose the last one. */
+export function doneAt(time, ends) {
+  const slack = 1e-9 * (ends.at(-1) ?? 0);
+  return ends.filter((end) => end <= time + slack).length;
+}

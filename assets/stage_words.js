@@ -1,0 +1,156 @@
+// What the stage says: tokens made visible, numbers, one sentence a step. Pure.
+import { countsAt, judged } from "./stage_plan.js";
+
+export const GLYPH = { accepted: "✓", corrected: "↻", bonus: "+", rejected: "✗", discarded: "–" };
+
+const SIGNS = { " ": "·", "\u00a0": "⍽", "\n": "⏎", "\r": "␍", "\t": "⇥" };
+// Spaces at an end or in a row, and what has no shape: controls, zero widths, direction marks.
+const UNSEEN =
+  /^ +| +$| {2,}|[\p{Cc}\u00a0\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/gu;
+
+/** A token's text in pieces [{text, mark}]; white space and invisible characters become marks. */
+export function piecesOf(text) {
+  if (text === "") return [{ text: "⋯", mark: true }];
+  const pieces = [];
+  let at = 0;
+  for (const found of text.matchAll(UNSEEN)) {
+    if (found.index > at) pieces.push({ text: text.slice(at, found.index), mark: false });
+    pieces.push({ text: [...found[0]].map((c) => SIGNS[c] ?? codeOf(c)).join(""), mark: true });
+    at = found.index + found[0].length;
+  }
+  if (at < text.length) pieces.push({ text: text.slice(at), mark: false });
+  return pieces;
+}
+
+const codeOf = (c) => `U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+/** The text as it stands in a sentence: isolated, so that no direction leaks out of it. */
+export const quoted = (text) => `“\u2068${piecesOf(text).map((p) => p.text).join("")}\u2069”`;
+
+/** A probability, short: never a false 0 or 1. */
+export function num(x) {
+  if (x === null || x === undefined) return "–";
+  if (x === 0 || x === 1 || !Number.isFinite(x)) return String(x);
+  if (x < 0.0001) return x.toExponential(0).replace("e-", "e−");
+  if (x < 0.001) return x.toFixed(4);
+  if (x < 0.9995) return x.toFixed(3);
+  return x < 1 ? (x < 0.99995 ? x.toFixed(4) : "≈1") : x < 1000 ? x.toFixed(2) : x.toExponential(1);
+}
+
+/** Two numbers with as many digits as it takes to tell them apart. */
+export function apart(a, b) {
+  if (num(a) !== num(b) || a === b) return [num(a), num(b)];
+  for (const digits of [4, 5, 6]) if (a.toFixed(digits) !== b.toFixed(digits)) return [a.toFixed(digits), b.toFixed(digits)];
+  return [String(a), String(b)];
+}
+
+export const count = (n, word) => `${n} ${word}${n === 1 ? "" : word === "pass" ? "es" : "s"}`;
+
+/** Seconds, or passes of a simulated clock. */
+export function timeOf(x, simulated) {
+  if (simulated) return `${+x.toFixed(2)} ${x === 1 ? "pass" : "passes"}`;
+  return x < 1 ? `${(x * 1000).toFixed(0)} ms` : `${x.toFixed(2)} s`;
+}
+
+/** Greedy: the target's own token at a drafted position; null where the trace does not hold it. */
+export function ownToken(round, i) {
+  const token = round.drafted[i];
+  if (token.p_top) return token.p_top.entries[0][1];
+  if (token.verdict === "discarded") return null;
+  return token.verdict === "accepted" ? token.text : round.written[i].text;
+}
+
+/** How a test came out, in words. */
+export function testOf(round, i, greedy) {
+  const token = round.drafted[i], kept = token.verdict === "accepted";
+  if (greedy) {
+    if (kept) return "the target's own token too";
+    const own = ownToken(round, i);
+    return own === null ? "not the target's own token" : `the target's own token is ${quoted(own)}`;
+  }
+  if (token.u === null) return `min(1, p/q) is ${num(token.threshold)}`;
+  const [u, limit] = apart(token.u, token.threshold);
+  return `u = ${u} ${kept ? "<" : "≥"} ${limit} = min(1, p/q)`;
+}
+
+/** Why the tail went. */
+export function tailOf(round) {
+  const n = round.drafted.length - judged(round);
+  const rejected = round.drafted.some((t) => t.verdict === "rejected");
+  return `${count(n, "token")} ${rejected ? "drafted after a wrong one" : "drafted after the end"}`;
+}
+
+const KINDS = ["accepted", "corrected", "bonus"];
+const tally = (round) =>
+  KINDS.map((kind) => [round.written.filter((t) => t.kind === kind).length, kind])
+    .filter(([n]) => n)
+    .map(([n, kind]) => `${n} ${kind}`)
+    .join(", ");
+
+export const ENDS = {
+  eos: "end-of-text token",
+  stop: "stop string",
+  length: "length limit",
+  context: "end of the model's context",
+  cancelled: "cancelled",
+};
+
+/** Why the run is over, if it is. */
+export const endOf = (reason) => (reason ? (reason === "cancelled" ? "cancelled" : `ended: ${ENDS[reason]}`) : "");
+
+export const writtenOf = (round) => `${count(round.written.length, "token")} for one pass`;
+
+const SAY = {
+  empty: () => "No round yet.",
+  before: (s, r, run) => {
+    const { tokens } = countsAt(s, run.rounds);
+    const after = run.prompt.some((t) => t.text) ? "the prompt" : "an empty text";
+    return `before: ${tokens ? `${count(tokens, "token")} written so far` : `after ${after}`}.`;
+  },
+  draft: (s, r) => {
+    const n = r.drafted.length, token = r.drafted[s.i];
+    if (r.draft_passes < n)
+      return `draft: ${count(n, "token")} ${r.draft_passes ? `from ${count(r.draft_passes, "pass")}` : "copied, without a pass"}.`;
+    return `draft ${s.i + 1} of ${n}: the drafter guesses ${quoted(token.text)} (q = ${num(token.q)}).`;
+  },
+  verify: (s, r) => `verify: one target pass scores ${count(r.drafted.length + 1, "position")}${r.drafted.length ? " at once" : ""}.`,
+  accept: (s, r, run) => {
+    const token = r.drafted[s.i];
+    return `test ${s.i + 1}: ${quoted(token.text)} is ${token.verdict}: ${testOf(r, s.i, run.greedy)}.`;
+  },
+  discard: (s, r) => `${tailOf(r)}: discarded.`,
+  write: (s, r) => {
+    const last = r.written.at(-1), own = last && last.kind !== "accepted";
+    return (
+      `write: ${writtenOf(r)} (${tally(r)})` +
+      (own ? `; ${quoted(last.text)} ${last.kind === "bonus" ? "is the target's own." : "replaces the rejected one."}` : ".") +
+      (r.stop_reason ? ` The run ends: ${ENDS[r.stop_reason]}.` : "")
+    );
+  },
+};
+
+/** The sentence of a step. */
+export function sayOf(step, run) {
+  const round = run.rounds[step.round], text = SAY[step.phase](step, round, run);
+  return round ? `Round ${step.round + 1}, ${text}` : run.end === "cancelled" ? "Cancelled before the first round." : text;
+}
+
+/** "11 passes for 27 tokens · 2.45 a pass", up to a step. */
+export function tallyOf(step, rounds) {
+  const { passes, tokens } = countsAt(step, rounds);
+  const rate = passes ? ` · ${(tokens / passes).toFixed(2)} a pass` : "";
+  return `${count(passes, "pass")} for ${count(tokens, "token")}${rate}`;
+}
+
+/** Where the trace comes from. */
+export function sourceOf({ kind, target, drafter, dtype, device, machine, when }, settings) {
+  const first = { recorded: `recorded${when ? ` on ${when.slice(0, 10)}` : ""}`, toy: "toy: lookup tables, no model" };
+  const models = kind === "toy" ? "" : [target, settings.k ? `drafter ${drafter}` : ""].filter(Boolean).join(" + ");
+  const where = [dtype, device, machine].filter(Boolean).join(" · ");
+  return [first[kind] ?? kind, models, where].filter(Boolean).join(" · ");
+}
+
+/** A token button's name for those who do not see it. */
+export function nameOf(token, word) {
+  return `${quoted(token.text)} ${word}${token.p === undefined ? "" : `, p ${num(token.p)}`}`;
+}

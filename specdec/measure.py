@@ -1,0 +1,128 @@
+"""What a pass costs on this machine: c, v, and the loop's own share."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specdec import theory
+from specdec.trace import Trace
+
+
+@dataclass(frozen=True)
+class PassTimes:
+    """Median seconds of one pass over `tokens[i]` tokens, the cache at `length`."""
+
+    tokens: tuple[int, ...]
+    seconds: tuple[float, ...]
+    length: int
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds of a pass over one token, of one over k + 1, of a draft pass; k is the draft's."""
+
+    k: int
+    target: float
+    verify: float
+    draft: float
+
+    @property
+    def c(self) -> float:
+        """A drafter pass ÷ a target pass."""
+        return self.draft / self.target
+
+    @property
+    def v(self) -> float:
+        """Extra cost of verifying one more position ÷ a target pass; not below 0."""
+        return max(0.0, (self.verify / self.target - 1) / self.k) if self.k else 0.0
+
+
+def pass_times(
+    model: Any,
+    tokens: Sequence[int] = (1, 2, 3, 5, 9),
+    *,
+    length: int = 128,
+    repeats: int = 15,
+    clock: Callable[[], float] = time.perf_counter,
+) -> PassTimes:
+    """Time passes over n tokens for each n, interleaved, with `length` tokens cached."""
+    scorer = model.scorer(capacity=length + max(tokens))
+    try:
+        ids = [i % model.vocab_size for i in range(1, length + max(tokens) + 1)]
+        getattr(scorer, "feed", scorer.score)(ids[:length])
+        times: dict[int, list[float]] = {n: [] for n in tokens}
+        for _ in range(repeats + 2):  # the first two warm up
+            for n in tokens:
+                began = clock()
+                scorer.score(ids[length : length + n])
+                times[n].append(clock() - began)
+                scorer.rollback(length)
+    finally:
+        scorer.close()
+    return PassTimes(
+        tuple(tokens), tuple(statistics.median(times[n][2:]) for n in tokens), length
+    )
+
+
+def costs(pair: Any, k: int = 4, *, length: int = 128, repeats: int = 15) -> Costs:
+    """c and v of a pair at this k, with `length` tokens cached."""
+    target = pass_times(pair.target, (1, k + 1), length=length, repeats=repeats)
+    draft = pass_times(pair.draft, (1,), length=length, repeats=repeats)
+    return Costs(k, target.seconds[0], target.seconds[-1], draft.seconds[0])
+
+
+def costs_of(fast: Trace, slow: Trace) -> Costs | None:
+    """c and v as a speculative run and plain decoding beside it show them; None if one is empty.
+
+    Medians per pass, the loop's own share included: what a reader of these runs waits for.
+    """
+    if not fast.rounds or not slow.rounds or not fast.settings.k:
+        return None
+    passes = fast.draft_passes
+    return Costs(
+        fast.settings.k,
+        statistics.median(r.seconds.total for r in slow.rounds),
+        statistics.median(r.seconds.verify + r.seconds.accept for r in fast.rounds),
+        fast.seconds.draft / passes if passes else 0.0,
+    )
+
+
+def measured_speedup(fast: Trace, slow: Trace) -> float | None:
+    """Plain seconds per token ÷ speculative seconds per token, prefills left out."""
+    if not fast.token_ids or not slow.token_ids or not fast.seconds.total:
+        return None
+    return (slow.seconds.total / len(slow.token_ids)) / (fast.seconds.total / len(fast.token_ids))
+
+
+def predicted_speedup(trace: Trace, costs: Costs) -> float | None:
+    """The closed form at the run's own α; a drafter that makes no passes has c = 0."""
+    if trace.alpha is None:
+        return None
+    c = costs.c if trace.draft_passes else 0.0
+    return float(theory.speedup(trace.alpha, trace.settings.k, c, costs.v))
+
+
+def replay(target: Any, drafter: Any, trace: Trace, clock: Callable[[], float]) -> float:
+    """Seconds of the bare forwards of a recorded run: the same passes, and nothing between them.
+
+    `target` and `drafter` are empty scorers (`drafter` None: the run made no draft passes).
+    """
+    ids = [token.id for token in trace.prompt]
+    for scorer in (target, drafter):
+        if scorer is not None and ids[:-1]:
+            getattr(scorer, "feed", scorer.score)(ids[:-1])
+    began = clock()
+    for r in trace.rounds:
+        draft = [token.id for token in r.drafted]
+        for i in range(r.draft_passes):
+            drafter.score((ids + draft[:i])[drafter.length :])
+        target.score(ids[target.length :] + draft)
+        ids += [token.id for token in r.written]
+        for scorer in (target, drafter):
+            if scorer is not None:
+                scorer.rollback(min(scorer.length, len(ids) - 1))
+    return clock() - began

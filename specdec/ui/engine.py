@@ -1,0 +1,230 @@
+"""Real models behind the pages: loaded once for everybody, stepped one round at a time.
+
+Threads here never touch streamlit: pages poll what a `Live` holds.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from specdec import Run, Trace, rounds
+from specdec.compare import Comparison, NearTie, at_one_shape, compare, near_tie
+from specdec.law import Sampling
+from specdec.ui.gate import Gate
+from specdec.ui.job import Job
+
+GATE = Gate()
+MAX_PROMPT_TOKENS, MAX_NEW_TOKENS, MAX_K = 1024, 256, 16
+DOING = {
+    "speculative": "Drafting and verifying",
+    "plain": "Plain decoding of the same prompt, for comparison",
+    "check": "The two texts part: repeating both with every pass at one shape",
+}
+ROWS = 8  # of the equality check's fixed shape, raised where k needs more
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a reader asked for; `preset` only names the prompt in links."""
+
+    prompt: str
+    chat: bool
+    k: int
+    drafter: str
+    sampling: Sampling
+    max_new_tokens: int
+    seed: int
+
+    def options(self) -> dict[str, Any]:
+        """Keywords of `specdec.rounds`."""
+        return {
+            "chat": self.chat,
+            "k": self.k,
+            "drafter": self.drafter,
+            "sampling": self.sampling,
+            "max_new_tokens": self.max_new_tokens,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class Check:
+    """Is the speculative text the target's own? `tie` and `fixed` only where they part."""
+
+    natural: Comparison
+    tie: NearTie | None = None
+    fixed: Comparison | None = None
+
+
+@dataclass
+class _Loading:
+    """The one load of a pair that everybody waits for."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    fraction: float = 0.0
+    words: str = ""
+    pair: Any = None
+
+
+_LOADING = _Loading()
+
+
+def loading() -> tuple[float, str]:
+    """How far the load of the pair is, in [0, 1], and what it does; (0, "") if none goes on."""
+    return (_LOADING.fraction, _LOADING.words) if _LOADING.lock.locked() else (0.0, "")
+
+
+def load() -> Any:
+    """The default pair; the first caller loads, the others wait for it."""
+    with _LOADING.lock:
+        if _LOADING.pair is None:
+            import specdec
+
+            def progress(fraction: float, words: str) -> None:
+                _LOADING.fraction, _LOADING.words = fraction, words
+
+            _LOADING.pair = specdec.load_pair(progress=progress)
+            gc.collect()
+            gc.freeze()  # or every later collection walks all of torch, holding the lock
+        return _LOADING.pair
+
+
+class Live:
+    """One reader's run: started, stepped and cancelled by a page, decoded by a thread."""
+
+    def __init__(self) -> None:
+        self.asked: Asked | None = None
+        self.trace: Trace | None = None
+        self.plain: Trace | None = None
+        self.check: Check | None = None
+        self.phase = ""  # "loading", "speculative", "plain", "check"
+        self._run: Run | None = None
+        self._job: Job | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether a thread is at work for this reader."""
+        return self._job is not None and self._job.running
+
+    @property
+    def error(self) -> str:
+        """What went wrong, in a sentence; "" if nothing did."""
+        return self._job.error if self._job else ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the speculative run has come to its end."""
+        return self.trace is not None and self.trace.stop_reason is not None
+
+    def words(self) -> str:
+        """What is going on, for the reader who waits."""
+        if self.phase == "loading":
+            return loading()[1] or "Loading the two models"
+        if ahead := GATE.ahead(self):
+            return f"Waiting: {ahead} round{'s' * (ahead != 1)} of other readers first"
+        return DOING.get(self.phase, "")
+
+    def fraction(self) -> float:
+        """How much of the present phase is done, in [0, 1]."""
+        if self.phase == "loading":
+            return loading()[0]
+        trace = self.plain if self.phase == "plain" else self.trace
+        if trace is None or self.asked is None:
+            return 0.0
+        return min(1.0, len(trace.token_ids) / self.asked.max_new_tokens)
+
+    def start(self, asked: Asked, *, one_round: bool = False) -> None:
+        """Begin or go on: `one_round` pauses after a round; other settings begin a new run."""
+        if self.running:
+            return
+        if asked != self.asked or self.ended or self._run is None:
+            self._reset(asked)
+        self._job = Job(lambda job: self._work(job, one_round))
+
+    def cancel(self) -> None:
+        """Stop after the round in progress; what was written stays."""
+        if self._job:
+            self._job.cancel()
+
+    def wait(self) -> None:
+        """Return when the thread is done."""
+        if self._job:
+            self._job.wait()
+
+    def close(self) -> None:
+        """Free the caches, when the reader's tab has closed; a thread at work frees its own."""
+        self.cancel()
+        if self._run is not None and not self.running:
+            self._run.close()
+
+    def _reset(self, asked: Asked) -> None:
+        if self._run is not None:
+            self._run.close()
+        self.asked, self._run = asked, None
+        self.trace = self.plain = self.check = None
+
+    def _work(self, job: Job, one_round: bool) -> None:
+        self.phase = "loading"
+        pair = load()
+        if self._run is None:
+            self._run = _run(pair, self.asked, k=self.asked.k)
+        self.phase = "speculative"
+        self._advance(job, self._run, "trace", one_round)
+        if job.cancelled:
+            self._run.close()
+            self.trace = self._run.trace
+        elif self.ended:
+            self._beside(job, pair)
+
+    def _advance(self, job: Job, run: Run, name: str, one_round: bool = False) -> None:
+        while not job.cancelled:
+            with GATE.turn(self):
+                next(run)
+            trace = run.trace
+            setattr(self, name, trace)
+            if trace.stop_reason or one_round:
+                return
+
+    def _beside(self, job: Job, pair: Any) -> None:
+        """Plain decoding of the same prompt; if greedy texts part, both again at one shape."""
+        self.phase = "plain"
+        run = _run(pair, self.asked, k=0)
+        try:
+            self._advance(job, run, "plain")
+        finally:
+            run.close()
+        if job.cancelled or not self.asked.sampling.greedy:
+            return
+        natural = compare(self.trace, self.plain)
+        if natural.equal:
+            self.check = Check(natural)
+            return
+        self.phase = "check"
+        rows = max(ROWS, -(-(self.asked.k + 1) // 4) * 4)
+        with GATE.turn(self):
+            self.check = Check(
+                natural,
+                near_tie(pair, self.plain, natural.first),
+                at_one_shape(pair, self.asked.prompt, rows, **self.asked.options()),
+            )
+
+
+def _run(pair: Any, asked: Asked, *, k: int) -> Run:
+    run = rounds(pair, asked.prompt, **{**asked.options(), "k": k})
+    if run.prompt_tokens > MAX_PROMPT_TOKENS:
+        run.close()
+        raise ValueError(
+            f"The prompt has {run.prompt_tokens} tokens; this page takes up to {MAX_PROMPT_TOKENS}."
+        )
+    return run
+
+
+@st.cache_resource(scope="session", on_release=lambda live: live.close(), show_spinner=False)
+def live() -> Live:
+    """This reader's run; released, with its caches, when the tab closes."""
+    return Live()

@@ -1,0 +1,93 @@
+"""What every page has around its lesson: the menu, title, purpose, a link to share, the way on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from specdec.ui import query
+
+
+@dataclass(frozen=True)
+class Page:
+    """A lesson: its file, its address in a URL, and how the menu and its first lines call it."""
+
+    path: str
+    address: str
+    label: str
+    icon: str
+    purpose: str
+
+
+PAGES = (
+    Page(
+        "app.py",
+        "",
+        "Start",
+        ":material/home:",
+        "A large model writes one token per pass, and every pass waits for the one before. "
+        "A small model guesses ahead; the large one checks all its guesses at once.",
+    ),
+    Page(
+        "pages/4_speedup.py",
+        "speedup",
+        "The speed-up",
+        ":material/show_chart:",
+        "Three numbers decide whether speculation pays and how far to draft: "
+        "how often a guess is kept, what a guess costs, and how many you make.",
+    ),
+)
+
+
+def page(address: str) -> Page:
+    """The page at this address ("speedup" of "/speedup"); ValueError if there is none."""
+    for known in PAGES:
+        if known.address == address:
+            return known
+    raise ValueError(
+        f"There is no page {address!r}; there are {[known.address for known in PAGES]}."
+    )
+
+
+def begin(address: str) -> None:
+    """The first call of a page: browser title, menu, heading, purpose."""
+    here = page(address)
+    st.set_page_config(page_title=f"{here.label} · Draft, Verify, Accept", layout="wide")
+    with st.sidebar:
+        st.markdown("**Draft · Verify · Accept**")
+        for known in PAGES:
+            st.page_link(known.path, label=known.label, icon=known.icon)
+    st.title(here.label if address else "Draft · Verify · Accept")
+    st.markdown(f"#### {here.purpose}")
+
+
+def notes(sentences: tuple[str, ...]) -> None:
+    """What was mended in a link, gently."""
+    if sentences:
+        st.info("\n\n".join(sentences), icon=":material/link:")
+
+
+def address_of(address: str, **state: Any) -> str:
+    """The full address of a page in exactly this state; keys as in `query.KEYS`."""
+    root = (st.context.url or "").rstrip("/")
+    for known in PAGES[1:]:
+        root = root.removesuffix(f"/{known.address}")
+    return f"{root}/{address}?{urlencode(query.write(**state))}"
+
+
+def share_link(address: str, **state: Any) -> None:
+    """A link that opens exactly this state, ready to copy."""
+    with st.popover("Link to exactly this", icon=":material/share:"):
+        st.caption("Opens this page with these settings, on this server.")
+        st.code(address_of(address, **state), language=None, wrap_lines=True)
+
+
+def next_page(address: str) -> None:
+    """The way on: to the page after this one in the menu, from the last one back to the start."""
+    at = PAGES.index(page(address))
+    on = PAGES[(at + 1) % len(PAGES)]
+    label = f"On to: {on.label}" if at + 1 < len(PAGES) else f"Back to: {on.label}"
+    st.page_link(on.path, label=label, icon=":material/arrow_forward:")

@@ -1,0 +1,199 @@
+"""The stage: the component with which every page shows rounds, from plain files in assets/."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+from specdec.trace import Drafted, Round, Top, Trace, Written
+
+PROMPT_SHOWN = 24  # last prompt tokens on the strip; of the others only their number
+DIGITS = 6  # significant, and only on the wire
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+MODULES = ("plan", "words", "facts", "dom", "lanes", "clock", "panel", "keys", "show")
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in a trace, as on the screen and in a link: round from 1 (0: none yet), step from 0."""
+
+    round: int = 1
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Costs:
+    """A simulated clock: what passes cost, in units of one target pass."""
+
+    draft_pass: float  # the c of the formulas
+    position: float = 0.0  # v: each drafted token verified beside the first position
+
+    def __post_init__(self) -> None:
+        for name, cost in asdict(self).items():
+            if not 0 <= cost < float("inf"):
+                raise ValueError(f"{name} is {cost}; it must be 0 or more.")
+
+
+def stage(
+    trace: Trace,
+    *,
+    key: str,
+    plain: Trace | None = None,
+    costs: Costs | None = None,
+    start: Position | None = None,
+    follow: Literal["stay", "end", "play"] = "stay",
+    mode: Literal["full", "compact", "presenter"] = "full",
+    report: bool = True,
+) -> Position:
+    """Show a trace step by step; returns the place where the reader rests.
+
+    `plain`: plain decoding of the same prompt, for the second lane of the clock. With `costs`
+    the clock is a simulated one (toy traces have no other). `start`: the place of a link, taken
+    when the stage first appears. `follow`: what a reader at the end of a growing trace sees:
+    nothing new, its end, or the new rounds played. `report=False` spares the reruns.
+    """
+    fresh = "place" not in (st.session_state.get(key) or {})
+    first = f"{key} start"  # kept, so that the message stays the same and is not sent again
+    if fresh or first not in st.session_state:
+        st.session_state[first] = start
+    data = wire(trace, plain, costs)
+    begin = st.session_state[first]
+    data |= {"start": begin and asdict(begin), "follow": follow, "mode": mode, "report": report}
+    state = _mount(key=key, data=data, on_place_change=lambda: None)
+    return clamp(trace, state.get("place") or begin and asdict(begin) or {})
+
+
+def clamp(trace: Trace, place: Mapping[str, Any]) -> Position:
+    """The place {"round": …, "step": …} of a browser or a link, brought into the trace.
+
+    Anything that is no number counts as the beginning.
+    """
+    rounds = trace.rounds
+    if not rounds:
+        return Position(0, 0)
+    asked = _whole(place.get("round"), 1)
+    if asked > len(rounds):
+        return Position(len(rounds), steps(rounds[-1]) - 1)
+    number = max(asked, 1)
+    return Position(number, min(max(_whole(place.get("step"), 0), 0), steps(rounds[number - 1]) - 1))
+
+
+def steps(r: Round) -> int:
+    """Steps of a round on the stage: before, drafting, verify, a test each, the tail, write."""
+    n, judged = len(r.drafted), r.accepted + r.rejected
+    drafting = n if r.draft_passes >= n else 1
+    return 1 + drafting + 1 + judged + (judged < n) + 1
+
+
+def wire(trace: Trace, plain: Trace | None = None, costs: Costs | None = None) -> dict[str, Any]:
+    """The trace as the browser gets it: a long prompt cut, floats to six significant digits."""
+    prompt = trace.prompt[-PROMPT_SHOWN:]
+    return {
+        "prompt": [{"id": token.id, "text": token.text} for token in prompt],
+        "hidden": len(trace.prompt) - len(prompt),
+        "rounds": [_round(r) for r in trace.rounds],
+        "greedy": trace.settings.sampling.greedy,
+        "settings": {"k": trace.settings.k},
+        "source": asdict(trace.source),
+        "end": trace.stop_reason,
+        "clock": _clock(trace, plain, costs),
+    }
+
+
+def script() -> str:
+    """The modules of the stage as one: a component takes one text. Their imports are dropped."""
+    names = [f"stage_{module}.js" for module in MODULES] + ["stage.js"]
+    text = "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
+    return re.sub(r'^import \{.*\} from "\./stage_\w+\.js";\n', "", text, flags=re.MULTILINE)
+
+
+_html, _css = ((ASSETS / f"stage.{kind}").read_text(encoding="utf-8") for kind in ("html", "css"))
+_mount = st.components.v2.component("stage", html=_html, css=_css, js=script())
+
+
+def _round(r: Round) -> dict[str, Any]:
+    return {
+        "k": r.k,
+        "draft_passes": r.draft_passes,
+        "stop_reason": r.stop_reason,
+        "drafted": [_drafted(token) for token in r.drafted],
+        "written": [_written(token) for token in r.written],
+    }
+
+
+def _drafted(token: Drafted) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "text": token.text,
+        "q": _short(token.q),
+        "p": _short(token.p),
+        "u": _short(token.u),
+        "threshold": _short(token.threshold),
+        "verdict": token.verdict,
+        "p_top": _top(token.p_top),
+        "q_top": _top(token.q_top),
+        "residual_top": _top(token.residual_top),
+    }
+
+
+def _written(token: Written) -> dict[str, Any]:
+    accepted = token.kind == "accepted"  # then the drafted token has it
+    return {
+        "id": token.id,
+        "text": token.text,
+        "p": _short(token.p),
+        "u": _short(token.u),
+        "kind": token.kind,
+        "p_top": None if accepted else _top(token.p_top),
+    }
+
+
+def _top(top: Top | None) -> dict[str, Any] | None:
+    if top is None:
+        return None
+    return {"entries": [[i, text, _short(p)] for i, text, p in top.entries], "rest": _short(top.rest)}
+
+
+def _clock(trace: Trace, plain: Trace | None, costs: Costs | None) -> dict[str, Any] | None:
+    """Seconds of every phase, or simulated ones; None if nothing was measured."""
+    if costs:
+        rounds = [
+            [r.draft_passes * costs.draft_pass, 1 + len(r.drafted) * costs.position, 0]
+            for r in trace.rounds
+        ]
+        note = f"1 = a target pass; a draft pass costs {costs.draft_pass:g}"
+        return {
+            "simulated": True,
+            "note": note,
+            "rounds": [[_short(x) for x in parts] for parts in rounds],
+            "plain": [1] * len(plain.written if plain else trace.written),
+        }
+    if trace.source.kind in ("toy", "simulated") or not trace.seconds.total:
+        return None
+    return {
+        "simulated": False,
+        "note": "",
+        "rounds": [[_short(x) for x in _phases(r)] for r in trace.rounds],
+        "plain": [_short(r.seconds.total) for r in plain.rounds] if plain else [],
+    }
+
+
+def _phases(r: Round) -> tuple[float, float, float]:
+    return r.seconds.draft, r.seconds.verify, r.seconds.accept
+
+
+def _short(x: float | None) -> float | None:
+    return None if x is None else float(f"{x:.{DIGITS}g}")
+
+
+def _whole(x: Any, otherwise: int) -> int:
+    try:
+        return int(x)
+    except (TypeError, ValueError, OverflowError):
+        return otherwise

@@ -1,0 +1,38 @@
+"""A page with nothing but the stage, for the browser tests: ?trace=…&round=…&step=…&mode=…"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+
+import stage_traces as traces  # noqa: E402
+import streamlit as st  # noqa: E402
+
+from specdec.ui.stage import Costs, clamp, stage  # noqa: E402
+
+st.set_page_config(layout="wide", page_title="stage")
+query = st.query_params
+name, mode = query.get("trace", "kiln"), query.get("mode", "full")
+follow = query.get("follow", "stay")
+rounds = st.session_state.get("rounds", int(query.get("rounds", 999)))
+if "rounds" in query and st.button("One round more"):
+    st.session_state.rounds = rounds = rounds + 1
+st.button("Rerun")
+made = {
+    "kiln": lambda: (traces.kiln(), traces.kiln(0), Costs(0.1)),
+    "sampled": lambda: (traces.sampled(), traces.sampled(k=0), None),
+    "long": lambda: (traces.sampled(180, seed=5), traces.sampled(180, k=0, seed=5), None),
+    "plain": lambda: (traces.sampled(k=0), None, None),
+    "copied": lambda: (traces.sampled(copied=True, k=6), None, None),
+    "cancelled": lambda: (traces.first(traces.sampled(), 0, "cancelled"), None, None),
+}
+trace, plain, costs = made[name]()
+if rounds < len(trace.rounds):
+    trace = traces.first(trace, rounds)
+start = clamp(trace, query) if "round" in query else None
+place = stage(trace, key="stage", plain=plain, costs=costs, start=start, mode=mode, follow=follow)
+query["round"], query["step"] = str(place.round), str(place.step)
+st.caption(f"round {place.round}, step {place.step}")

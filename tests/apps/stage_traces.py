@@ -1,0 +1,93 @@
+"""Traces for the tests of the stage, all made by the engine itself: toy, sampled, long, cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from specdec import toy
+from specdec.decode import speculate
+from specdec.drafters import FixedDrafter, ModelDrafter
+from specdec.law import Sampling
+from specdec.text import dress
+from specdec.trace import Settings, Source, Token, Trace
+
+WORDS = (
+    " the", " kiln", " occurs", " Rayleigh", " because", " <b>bold</b>", "<script>alert(1)</script>",
+    " 天空", "是", "蓝色", " 🙂", "", " שלום", " العربية", "\n", "\t", "  ", " of", " light", " scattering",
+    "\u202eabc", " &amp;", " a", ",", ".", " extraordinarily", " in", " which", " blue", " sky",
+)  # fmt: skip
+TARGET = {"": "the", "the": "kiln", "the kiln": "held", "the kiln held": "its"} | {
+    "the kiln held its": "heat",
+    "the kiln held its heat": "overnight",
+}
+DRAFT = {"": "the", "the": "kiln", "the kiln": "cooled", "the kiln cooled": "slowly"} | {
+    "the kiln held": "its",
+    "the kiln held its": "heat",
+    "the kiln held its heat": "all",
+    "the kiln held its heat all": "night",
+}
+
+
+class Bigram:
+    """A scorer whose logits [V] depend on the last token only: row `id` of a table [V, V]."""
+
+    def __init__(self, table: np.ndarray) -> None:
+        self.table, self.vocab_size, self.length = table, len(table), 0
+
+    def score(self, tokens, parents=None) -> np.ndarray:
+        self.length += len(tokens)
+        return self.table[list(tokens)]
+
+    def rollback(self, length: int) -> None:
+        self.length = length
+
+
+def kiln(k: int = 4) -> Trace:
+    """The round "the kiln held its heat overnight"; k = 0 is plain decoding."""
+    if k:
+        return toy.speculative_greedy(toy.table(TARGET), toy.table(DRAFT), 6, k)
+    return toy.speculative_greedy(toy.table(TARGET), toy.table(TARGET), 6, 0)
+
+
+def sampled(
+    n: int = 24, k: int = 4, *, seed: int = 3, prompt: int = 40, stop_ids=(), copied: bool = False
+) -> Trace:
+    """A sampled run over awkward tokens, with seconds as if a target pass took 50 ms."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(0, 2.2, (len(WORDS), len(WORDS)))
+    noisy = logits + rng.normal(0, 1.0, logits.shape)
+    ids = [int(i) for i in rng.integers(0, len(WORDS), prompt)]
+    sampling = Sampling(temperature=1.0)
+    drafter = FixedDrafter(ids[:k]) if copied else ModelDrafter(Bigram(noisy)) if k else None
+    rounds = speculate(
+        Bigram(logits), drafter, ids, k=k, sampling=sampling, max_new_tokens=n, stop_ids=stop_ids,
+        rng=seed, clock=Ticks(),
+    )  # fmt: skip
+    texts = WORDS.__getitem__
+    dressed = tuple(
+        dress(r, [texts(t.id) for t in r.drafted], [texts(t.id) for t in r.written], texts)
+        for r in rounds
+    )
+    settings = Settings(k, "model" if k else "none", sampling, n, seed)
+    source = Source("live", "bigram", "noisy bigram", "float64", "cpu")
+    prompt_tokens = tuple(Token(i, texts(i)) for i in ids)
+    return Trace(prompt_tokens, dressed, settings, source, dressed[-1].stop_reason)
+
+
+class Ticks:
+    """A clock for the loop: 20 ms of drafting, 50 of verifying, 1 of accepting."""
+
+    def __init__(self) -> None:
+        self.now, self.calls = 0.0, -2  # the prefill reads it twice
+
+    def __call__(self) -> float:
+        self.now += (0.0, 0.02, 0.05, 0.001)[self.calls % 4] if self.calls >= 0 else 0.0
+        self.calls += 1
+        return self.now
+
+
+def first(trace: Trace, rounds: int, stop_reason: str | None = None) -> Trace:
+    """The trace when it had so many rounds."""
+    return replace(trace, rounds=trace.rounds[:rounds], stop_reason=stop_reason)

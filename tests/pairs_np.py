@@ -1,0 +1,367 @@
+"""Small models, a byte tokenizer and a pair in NumPy: the engine without a neural network.
+
+A logit depends on the whole prefix, through a state that the cache holds for every position, so a
+cache that is a token too long, too short or stale gives other logits, as in a transformer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+
+from specdec.decode import speculate
+from specdec.drafters import ModelDrafter
+from specdec.law import Sampling
+from specdec.text import Texts
+from specdec.trace import Round, Settings, Source, Token, Trace
+
+MASK = 2**64 - 1
+
+
+def mixed(x: int) -> int:
+    """The finaliser of splitmix64: 64 bits that look random."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
+    return x ^ (x >> 31)
+
+
+def noise(seed: int, state: int, n: int) -> np.ndarray:
+    """n numbers in [-1, 1), a function of (seed, state)."""
+    x = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    x ^= np.uint64(mixed(state ^ mixed(seed + 1)))
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    return (x >> np.uint64(11)) * 2.0**-52 - 1
+
+
+class Model:
+    """`logits(state, n)` [V] after n tokens whose hash is `state`; shared, like weights."""
+
+    def __init__(
+        self,
+        vocab_size: int,
+        logits: Callable[[int, int], np.ndarray],
+        *,
+        name: str = "toy",
+        context: int | None = None,
+        token_ids: Sequence[int] | None = None,
+    ) -> None:
+        self.vocab_size, self.logits, self.name, self.context = vocab_size, logits, name, context
+        self.token_ids = None if token_ids is None else np.asarray(token_ids)
+        self.scorers: list[Scorer] = []  # all that were ever made
+
+    def scorer(self, rows: int | None = None, capacity: int | None = None) -> Scorer:
+        """A new empty cache."""
+        self.scorers.append(Scorer(self, capacity or 4096))
+        return self.scorers[-1]
+
+    def after(self, ids: Sequence[int]) -> np.ndarray:
+        """The logits [V] after a prefix, without any cache: the oracle."""
+        state = 0
+        for token in ids:
+            state = step(state, token)
+        return self.logits(state, len(ids))
+
+
+def step(state: int, token: int) -> int:
+    """The hash of a prefix grown by a token."""
+    return mixed(state * 31 + int(token) + 1 & MASK)
+
+
+class Scorer:
+    """The hashes of a prefix, one for each position; entries past `length` are stale, not gone."""
+
+    def __init__(self, model: Model, capacity: int) -> None:
+        self.model, self.vocab_size, self.context = model, model.vocab_size, model.context
+        self.token_ids, self.length, self.closed = model.token_ids, 0, False
+        self.fed: list[int] = []  # tokens of each pass
+        self.trims: list[int] = []  # tokens that each rollback took away
+        self._states = [0] * (capacity + 1)
+        self._ids = [0] * capacity
+
+    @property
+    def cached(self) -> list[int]:
+        """The tokens that the cache holds."""
+        return self._ids[: self.length]
+
+    def score(self, tokens: Sequence[int], parents: None = None) -> np.ndarray:
+        """Logits [n, V], or [n, v] of a reduced vocabulary."""
+        assert not self.closed, "a closed scorer was used"
+        assert len(tokens), "a pass over no token"
+        rows = []
+        for token in tokens:
+            at = self.length
+            self._ids[at], self._states[at + 1] = int(token), step(self._states[at], token)
+            self.length += 1
+            row = self.model.logits(self._states[self.length], self.length)
+            rows.append(row if self.token_ids is None else row[self.token_ids])
+        self.fed.append(len(tokens))
+        return np.array(rows)
+
+    def rollback(self, length: int) -> None:
+        """Shorten; anything else is an error."""
+        if not 0 <= length <= self.length:
+            raise ValueError(f"Cannot roll back from {self.length} to {length}.")
+        self.trims.append(self.length - length)
+        self.length = length
+
+    def close(self) -> None:
+        """Mark the cache as freed."""
+        self.closed = True
+
+
+def random_model(vocab_size: int = 7, seed: int = 0, sharpness: float = 3.0, **about) -> Model:
+    """Another random law after every prefix."""
+    return Model(vocab_size, lambda state, n: sharpness * noise(seed, state, vocab_size), **about)
+
+
+def drafting(target: Model, seed: int = 1, error: float = 1.0, **about) -> Model:
+    """A drafter whose logits are the target's, plus noise of this size."""
+
+    def logits(state: int, n: int) -> np.ndarray:
+        return target.logits(state, n) + error * noise(seed, state, target.vocab_size)
+
+    return Model(target.vocab_size, logits, name="small", **about)
+
+
+def scripted(vocab_size: int, script: Sequence[int], prompt: int, **about) -> Model:
+    """Greedily writes `script` after a prompt of that many tokens, whatever stands there."""
+
+    def logits(state: int, n: int) -> np.ndarray:
+        row = 0.1 * noise(5, state, vocab_size)
+        row[script[min(max(n - prompt, 0), len(script) - 1)]] += 50
+        return row
+
+    return Model(vocab_size, logits, **about)
+
+
+class LawScorer:
+    """A scorer given by its laws, prefix → probabilities; it caches the tokens themselves."""
+
+    def __init__(self, laws: Callable[[tuple[int, ...]], Sequence[float]], vocab_size: int) -> None:
+        self.laws, self.vocab_size, self.ids = laws, vocab_size, []
+
+    @property
+    def length(self) -> int:
+        """Cached tokens."""
+        return len(self.ids)
+
+    def score(self, tokens: Sequence[int], parents: None = None) -> np.ndarray:
+        """Logits [n, V]: the logarithms of the laws."""
+        rows = []
+        for token in tokens:
+            self.ids.append(int(token))
+            rows.append([float(x) for x in self.laws(tuple(self.ids))])
+        with np.errstate(divide="ignore"):
+            return np.log(np.array(rows))
+
+    def rollback(self, length: int) -> None:
+        """Keep the first `length` tokens."""
+        del self.ids[length:]
+
+
+class Swapping:
+    """Changes its drafter at every round: each has its own cache, both are rolled back."""
+
+    def __init__(self, *drafters) -> None:
+        self.drafters, self.rounds = drafters, 0
+
+    @property
+    def length(self) -> int:
+        return max(getattr(d, "length", 0) for d in self.drafters)
+
+    def rollback(self, length: int) -> None:
+        for d in self.drafters:
+            if getattr(d, "length", 0) > length:
+                d.rollback(length)
+
+    def propose(self, context, k, sampling, uniforms):
+        self.rounds += 1
+        return self.drafters[self.rounds % len(self.drafters)].propose(
+            context, k, sampling, uniforms
+        )
+
+
+def plain_ids(target: Model, prompt: Sequence[int], n: int) -> list[int]:
+    """n tokens of greedy decoding with no cache and no engine: the oracle."""
+    ids = list(prompt)
+    for _ in range(n):
+        ids.append(int(np.argmax(target.after(ids))))
+    return ids[len(prompt) :]
+
+
+def run_rounds(
+    target, drafter, prompt, *, k, n, sampling: Sampling | None = None, **options
+) -> list[Round]:
+    """All rounds of `speculate`; a model stands for a scorer of it, or for its drafter."""
+    if isinstance(drafter, Model):
+        drafter = ModelDrafter(drafter.scorer(), target.vocab_size)
+    return list(
+        speculate(
+            target.scorer() if isinstance(target, Model) else target,
+            drafter,
+            prompt,
+            k=k,
+            sampling=sampling or Sampling(),
+            max_new_tokens=n,
+            **options,
+        )
+    )
+
+
+def ids_of(rounds: Sequence[Round]) -> list[int]:
+    """The written ids of rounds."""
+    return [token.id for r in rounds for token in r.written]
+
+
+def trace_of(rounds: Sequence[Round], prompt: Sequence[int] = (0,)) -> Trace:
+    """Rounds as a trace, for its rates."""
+    settings = Settings(rounds[0].k if rounds else 0, "toy", Sampling(), 99, 0)
+    source = Source("simulated", "toy", "toy")
+    tokens = tuple(Token(i, "") for i in prompt)
+    return Trace(tokens, tuple(rounds), settings, source, rounds[-1].stop_reason if rounds else None)
+
+
+# ---- text ------------------------------------------------------------------------------------
+
+PIECES = ("the", " kiln", " held", " its", " heat", " sky", " is", "ab", "ba", " a", "xab", "abc")
+EMOJI, CJK, ACCENT = "😀", "字", "é"
+PARTS = (EMOJI.encode()[:2], EMOJI.encode()[2:], CJK.encode()[:2], b" " + EMOJI.encode()[:3])
+
+
+class ByteTokenizer:
+    """Byte-level, like GPT-2's: every byte is a token, some strings too, and parts of characters.
+
+    Called like a tokenizer of transformers. Ids: 0 <bos>, 1 <eos>, then the pieces.
+    """
+
+    bos_token_id, eos_token_id, chat_template = 0, 1, None
+    parts = PARTS
+
+    def __init__(self, adds_bos: bool = False) -> None:
+        self.adds_bos = adds_bos
+        self.pieces = [b"<bos>", b"<eos>", *(bytes([b]) for b in range(256))]
+        self.pieces += [*(piece.encode() for piece in PIECES), *self.parts]
+        self.ids = {piece: i for i, piece in enumerate(self.pieces) if i > 1}
+        self.longest = max(map(len, self.ids))
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __call__(self, text: str) -> dict[str, list[int]]:
+        return {"input_ids": [self.bos_token_id] * self.adds_bos + self.encode(text)}
+
+    def encode(self, text: str, add_special_tokens: bool = False) -> list[int]:
+        """Longest match first."""
+        assert not add_special_tokens, "the engine asks for the special tokens by calling"
+        data, ids = text.encode(), []
+        while data:
+            n = next(n for n in range(self.longest, 0, -1) if data[:n] in self.ids)
+            ids.append(self.ids[data[:n]])
+            data = data[n:]
+        return ids
+
+    def decode(
+        self,
+        ids: Sequence[int],
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool = False,
+    ) -> str:
+        """Bytes that are no character become U+FFFD."""
+        kept = [i for i in ids if not (skip_special_tokens and i < 2)]
+        return b"".join(self.pieces[i] for i in kept).decode("utf-8", errors="replace")
+
+    def bytes_of(self, text: str) -> list[int]:
+        """The text one byte a token: every other character in as many tokens as it has bytes."""
+        return [self.ids[bytes([b])] for b in text.encode()]
+
+
+class FallbackTokenizer(ByteTokenizer):
+    """SentencePiece-like: a run of byte tokens is text only if the whole run is UTF-8, and the
+    first word of a text loses its space. ASCII is never written in bytes."""
+
+    parts = ()
+
+    def decode(
+        self,
+        ids: Sequence[int],
+        skip_special_tokens: bool = False,
+        clean_up_tokenization_spaces: bool = False,
+    ) -> str:
+        """Every byte of a run that is not UTF-8 becomes U+FFFD."""
+        text, run = "", b""
+        for i in [*ids, None]:
+            piece = b"" if i is None else self.pieces[i]
+            if len(piece) == 1 and piece[0] >= 128:
+                run += piece
+                continue
+            try:
+                text += run.decode()
+            except UnicodeDecodeError:
+                text += "\ufffd" * len(run)
+            run = b""
+            text += piece.decode()
+        return text.removeprefix(" ")
+
+
+class ChatTokenizer(ByteTokenizer):
+    """One with a template: <bos>, the message, a line break."""
+
+    chat_template = "{{ messages }}"
+
+    def apply_chat_template(self, messages, add_generation_prompt: bool, return_dict: bool):
+        assert add_generation_prompt and return_dict
+        [message] = messages
+        assert message["role"] == "user"
+        return {"input_ids": [self.bos_token_id, *self.encode(message["content"] + "\n")]}
+
+
+@dataclass
+class Pair:
+    """What a run needs of two models and their tokenizer."""
+
+    target: Model
+    draft: Model | None
+    tokenizer: ByteTokenizer = field(default_factory=ByteTokenizer)
+    stop_ids: tuple[int, ...] = (1,)
+    hardware: tuple[str, str, str] = ("float64", "cpu", "a test")
+
+    def __post_init__(self) -> None:
+        self.texts = Texts(self.tokenizer)
+
+    @property
+    def scorers(self) -> list[Scorer]:
+        """All caches that were ever made."""
+        return [*self.target.scorers, *(self.draft.scorers if self.draft else [])]
+
+
+def text_pair(
+    text: str | Sequence[int],
+    prompt: str = "the sky",
+    *,
+    error_at: Sequence[int] = (),
+    tokenizer: ByteTokenizer | None = None,
+    in_bytes: bool = False,
+    **about,
+) -> SimpleNamespace:
+    """A pair whose target writes this text (or these ids) and then <eos>, without end.
+
+    The drafter writes the same but for the tokens at `error_at`. `.script` holds the ids.
+    """
+    tokenizer = tokenizer or ByteTokenizer()
+    ids = text
+    if isinstance(text, str):
+        ids = tokenizer.bytes_of(text) if in_bytes else tokenizer.encode(text)
+    script = [*ids, tokenizer.eos_token_id]
+    wrong = [tokenizer.ids[b"#"] if i in error_at else x for i, x in enumerate(script)]
+    start = len(tokenizer(prompt)["input_ids"])
+    pair = Pair(
+        scripted(len(tokenizer), script, start, name="target"),
+        scripted(len(tokenizer), wrong, start, name="small"),
+        tokenizer,
+        **about,
+    )
+    return SimpleNamespace(pair=pair, script=script, prompt=prompt, tokenizer=tokenizer)
