@@ -1,57 +1,17 @@
-// Speed-up against k and against α, redrawn while the reader drags. The formulas are the twins of
-// specdec/theory.py, operation for operation. Python hears of a change once, when it is settled.
-
-export function tokensPerPass(alpha, k) {
-  const missing = 1 - alpha;
-  if (missing === 0) return k + 1;
-  return k === 0 ? 1 : -Math.expm1((k + 1) * Math.log1p(-missing)) / missing;
-}
-
-export function speedup(alpha, k, c, v) {
-  return tokensPerPass(alpha, k) / (1 + k * (c + v));
-}
-
-const exceeds = (a, b) => a > b * (1 + 16 * Number.EPSILON);
-
-export function hasFiniteBestK(alpha, c, v) {
-  return !((c + v === 0 && alpha > 0) || (alpha === 1 && exceeds(1, c + v)));
-}
-
-/** The last k whose token still gains: gains only fall, so halving finds it. */
-export function bestK(alpha, c, v, kMax) {
-  if (!hasFiniteBestK(alpha, c, v)) return kMax;
-  let gains = 0, stops = kMax + 1;
-  while (stops - gains > 1) {
-    const k = Math.floor((gains + stops) / 2);
-    const pays = exceeds(alpha ** k * (1 + (k - 1) * (c + v)), (c + v) * tokensPerPass(alpha, k - 1));
-    if (pays) gains = k;
-    else stops = k;
-  }
-  return gains;
-}
-
-export function breakEvenAlpha(k, c, v) {
-  if (k > 0 && exceeds(c + v, 1)) return null;
-  const extra = k * (c + v);
-  let low = extra / Math.max(k, 1), high = Math.min(extra, 1);
-  for (let i = 0; i < 80; i++) {
-    const middle = (low + high) / 2;
-    if (middle * tokensPerPass(middle, k - 1) >= extra) high = middle;
-    else low = middle;
-  }
-  return high;
-}
+// Speed-up against k and against α, redrawn while the reader drags; theory.js stands before this.
+// Python hears of a change once, when it is settled.
 
 /** The round number at or above x that an axis ends with, and the step of its ticks. */
 export function axis(x) {
   const ends = [[1.5, 0.5], [2, 0.5], [3, 1], [4, 1], [5, 1], [6, 1], [8, 2], [10, 2], [12, 3], [16, 4], [20, 5], [25, 5]];
-  return ends.find(([end]) => end >= x) ?? [Math.ceil(x / 10) * 10, Math.ceil(x / 50) * 10];
+  const step = Math.ceil(x / 50) * 10;
+  return ends.find(([end]) => end >= x) ?? [Math.ceil(x / step) * step, step];
 }
 
 const WORDS = {
   faster: "▲ faster than plain", slower: "▼ slower than plain", same: "= as fast as plain",
   slow: "slower than plain decoding", plain: "1× plain decoding",
-  never: "even α = 1 is too slow", none: "none", beyond: "more is always better", you: "you", best: "best",
+  never: "even α = 1 is too slow", none: "none", beyond: "no k is best", you: "you", best: "best",
 };
 const times = (x) => `${x.toFixed(2)}×`;
 const short = (x) => String(Number(x.toFixed(4)));
@@ -84,17 +44,26 @@ function mount(parent) {
   for (const name of NAMES) {
     s.ranges[name].oninput = () => set(s, name, s.ranges[name].valueAsNumber);
     s.numbers[name].oninput = () => set(s, name, s.numbers[name].valueAsNumber);
-    s.ranges[name].onchange = s.numbers[name].onchange = () => s.held || settle(s);
+    s.ranges[name].onchange = s.numbers[name].onchange = () => { if (!s.held) settle(s); };
   }
   const controls = find(".controls");  // a key held down changes a slider many times: told once, at its end
-  controls.onkeydown = (event) => (s.held = event.target.type === "range");
-  controls.onkeyup = controls.onfocusout = () => ((s.held = false), settle(s));
+  controls.onkeydown = (event) => { s.held = event.target.type === "range"; };
+  controls.onkeyup = () => { if (s.held) { s.held = false; settle(s); } };  // typing goes on until Enter or Tab
+  controls.onfocusout = () => { s.held = false; settle(s); };
   grab(s, find(".main svg"), "k", (share) => Math.round(share * s.data.ranges.k[1]));
   grab(s, find(".side svg"), "alpha", (share) => Math.round(share * 100) / 100);
   find("details").ontoggle = () => draw(s);
-  s.sizes = new ResizeObserver(() => draw(s));
+  s.sizes = new ResizeObserver(() => { measure(s); draw(s); });
   s.sizes.observe(find(".figures"));
+  measure(s);
   return s;
+}
+
+/** Sizes in px are read when they change, not at every redraw: reading makes the browser lay out. */
+function measure(s) {
+  const rem = parseFloat(getComputedStyle(s.find(".live")).fontSize);
+  const of = (svg) => ({ svg, width: svg.clientWidth, height: svg.clientHeight, rem });
+  Object.assign(s, { main: of(s.find(".main svg")), side: of(s.find(".side svg")) });
 }
 
 /** A figure is a slider, too: press or drag in it. */
@@ -103,9 +72,13 @@ function grab(s, svg, name, valueOf) {
     const { left, width } = svg.getBoundingClientRect();
     set(s, name, valueOf((event.clientX - left - LEFT) / (width - LEFT - RIGHT)));
   };
-  svg.onpointerdown = (event) => (svg.setPointerCapture(event.pointerId), move(event));
-  svg.onpointermove = (event) => svg.hasPointerCapture(event.pointerId) && move(event);
+  svg.onpointerdown = (event) => {
+    svg.setPointerCapture(event.pointerId);
+    if (event.pointerType !== "touch") move(event);  // a finger may only want to scroll past
+  };
+  svg.onpointermove = (event) => { if (svg.hasPointerCapture(event.pointerId)) move(event); };
   svg.onlostpointercapture = () => settle(s);
+  svg.onclick = (event) => { move(event); settle(s); };
 }
 
 function set(s, name, value) {
@@ -133,8 +106,8 @@ function draw(s) {
   now.peak = speedup(alpha, now.best, c, v);
   controls(s, now);
   readout(s, now);
-  againstK(s.find(".main svg"), now);
-  againstAlpha(s.find(".side svg"), now);
+  againstK(s.main, now);
+  againstAlpha(s.side, now);
   if (s.find("details").open) table(s.find("tbody"), now);
 }
 
@@ -156,15 +129,20 @@ function readout(s, now) {
   };
   for (const [name, text] of Object.entries(shown)) s.find(`[data-out=${name}]`).textContent = text;
   s.find(".first").dataset.word = word;
+  const runs = now.measured.map((run, i) => `□ ${i + 1}: ${run.label}, k = ${run.k}, measured ${times(run.speedup)}`);
+  s.find(".runs").textContent = runs.join("   ");
 }
 
 const LEFT = 44, RIGHT = 18, TOP = 26, BOTTOM = 40;  // px around the plot
 
 /** Draw by calling, reuse by position: the n-th call sets up the n-th child. */
-function pen(svg, xEnd, peak) {
-  const width = svg.clientWidth, height = svg.clientHeight, [yEnd, yStep] = axis(Math.max(1.4, peak * 1.12));
+function pen({ svg, width, height, rem }, xEnd, peak, curve) {
+  const [yEnd, yStep] = axis(Math.max(1.4, peak * 1.12)), glyph = 0.56 * rem;  // a character's width
+  const x = (value) => LEFT + (value / xEnd) * (width - LEFT - RIGHT);
+  const y = (value) => height - BOTTOM - (value / yEnd) * (height - TOP - BOTTOM);
+  const taken = [];  // boxes of words, which later words avoid
   let n = 0;
-  const put = (name, attributes, text = "") => {
+  const put = (name, attributes, words = "") => {
     let node = svg.children[n++];
     if (node?.localName !== name) {
       const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -173,80 +151,107 @@ function pen(svg, xEnd, peak) {
       node = made;
     }
     for (const key of Object.keys(attributes)) node.setAttribute(key, attributes[key]);
-    if (name === "text" && node.textContent !== text) node.textContent = text;
+    if (name === "text" && node.textContent !== words) node.textContent = words;
   };
-  const x = (value) => LEFT + (value / xEnd) * (width - LEFT - RIGHT);
-  const y = (value) => height - BOTTOM - (value / yEnd) * (height - TOP - BOTTOM);
-  const line = (kind, points) => put("path", { class: kind, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") });
-  const text = (kind, px, py, words, anchor = "middle") => put("text", { class: kind, x: px, y: py, "text-anchor": anchor }, words);
-  /** Words beside (px, py), on the side where there is room for them. */
-  const label = (kind, px, py, words) => {
-    const half = words.length * 4.2;
-    text(kind, Math.min(Math.max(px, LEFT + half), width - half - 4), Math.max(py, 14), words);
+  const line = (kind, points) => put("path", {
+    class: kind, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") });
+  const text = (kind, px, py, words, anchor = "middle") => {
+    put("text", { class: kind, x: px, y: py, "text-anchor": anchor }, words);
+    const wide = words.length * glyph, left = anchor === "end" ? px - wide : anchor === "middle" ? px - wide / 2 : px;
+    if (kind !== "tick") taken.push([left, left + wide, py - 14, py + 4]);
+  };
+  const free = ([left, right, top, bottom]) => {
+    if (left < LEFT || right > width - 4 || top < 0 || bottom > height - BOTTOM) return false;
+    if (taken.some(([l, r, t, b]) => left < r && right > l && top < b && bottom > t)) return false;
+    for (let px = left; px <= right; px += 6) {
+      const py = y(curve(Math.min(xEnd, Math.max(0, ((px - LEFT) / (width - LEFT - RIGHT)) * xEnd))));
+      if (py > top - 4 && py < bottom + 4) return false;
+    }
+    return true;
+  };
+  const avoid = (a, b, beside = 0) => taken.push([x(a) - 9, x(a) + 9 + beside, y(b) - 9 - beside, y(b) + 9]);
+  /** Words beside a point, where they cover neither the curve nor other words. */
+  const label = (kind, a, b, words) => {
+    const wide = words.length * glyph, places = [];
+    for (const down of [24, -14, 44, -34, 64, 84, -54]) {
+      for (const left of [12, -12 - wide, -wide / 2, 30, -30 - wide]) places.push([x(a) + left, y(b) + down]);
+    }
+    const fits = places.find(([px, py]) => free([px, px + wide, py - 14, py + 4]));
+    const [px, py] = fits ?? [Math.min(Math.max(x(a) - wide / 2, LEFT), width - wide - 4), y(b) - 14];
+    text(kind, px, py, words, "start");
   };
   const done = () => { while (svg.children.length > n) svg.lastElementChild.remove(); };
-  return { width, height, yEnd, yStep, x, y, put, line, text, label, done };
+  return { width, height, glyph, xEnd, yEnd, yStep, x, y, put, line, text, avoid, free, label, done };
 }
 
 /** Axes, the line of plain decoding, and all that is slower in grey. */
-function frame(p, xEnd, xStep, name) {
+function frame(p, xStep, name) {
   const right = p.width - RIGHT, floor = p.y(0);
   p.put("rect", { class: "slow", x: LEFT, y: p.y(1), width: Math.max(0, right - LEFT), height: floor - p.y(1) });
   for (let value = 0; value <= p.yEnd; value += p.yStep) {
-    p.line("grid", [[0, value], [xEnd, value]]);
+    p.line("grid", [[0, value], [p.xEnd, value]]);
     p.text("tick", LEFT - 6, p.y(value) + 4, `${value}×`, "end");
   }
-  for (let i = 0; i * xStep <= xEnd + 1e-9; i++) p.text("tick", p.x(i * xStep), floor + 18, short(i * xStep));
+  for (let i = 0; i * xStep <= p.xEnd + 1e-9; i++) p.text("tick", p.x(i * xStep), floor + 18, short(i * xStep));
   p.text("name", (LEFT + right) / 2, p.height - 4, name);
-  p.line("plain", [[0, 1], [xEnd, 1]]);
-  p.text("plain", right, p.y(1) - 6, WORDS.plain, "end");
-  p.text("slow", right, floor - 6, floor - p.y(1) > 24 ? WORDS.slow : "", "end");
+  p.line("plain", [[0, 1], [p.xEnd, 1]]);
+  const wide = WORDS.slow.length * p.glyph, fits = (py) => py - 14 > p.y(1) && p.free([right - wide, right, py - 14, py + 4]);
+  const at = [floor - 6, p.y(1) + 18].find(fits);
+  p.text("slow", right, at ?? floor, at === undefined ? "" : WORDS.slow, "end");
 }
 
-function againstK(svg, now) {
-  const { kEnd, at, k, best, peak } = now, of = (i) => speedup(now.alpha, i, now.c, now.v);
+function againstK(figure, now) {
+  const { kEnd, at, k, best, peak, finite } = now, of = (i) => speedup(now.alpha, i, now.c, now.v);
   const runs = now.measured.filter((run) => run.k <= kEnd);
-  const p = pen(svg, kEnd, Math.max(of(Math.min(best, kEnd)), ...runs.map((run) => run.speedup)));
-  frame(p, kEnd, 4, "k, tokens drafted a round");
+  const p = pen(figure, kEnd, Math.max(of(Math.min(best, kEnd)), ...runs.map((run) => run.speedup)), of);
+  frame(p, 4, "k, tokens drafted a round");
+  p.text("plain", p.width - RIGHT, p.y(1) - 6, WORDS.plain, "end");
   const fine = Array.from({ length: 4 * kEnd + 1 }, (_, i) => i / 4);
   p.line("free", fine.map((i) => [i, tokensPerPass(now.alpha, i)]).filter(([, value]) => value <= p.yEnd));
   p.line("curve", fine.map((i) => [i, of(i)]));
   for (let i = 0; i <= kEnd; i++) p.put("circle", { class: "dot", cx: p.x(i), cy: p.y(of(i)), r: 2.6 });
   p.line("drop", [[k, 0], [k, at]]);
-  if (now.finite && best <= kEnd) {
-    diamond(p, best, peak);
-    p.label("best", p.x(best), p.y(peak) - 14, `${WORDS.best} k = ${best} · ${times(peak)}`);
-  } else p.text("best", p.width - RIGHT, 14, now.finite ? `${WORDS.best} k = ${best} →` : `${WORDS.beyond} →`, "end");
-  for (const run of runs) {
-    p.put("rect", { class: "run", x: p.x(run.k) - 5, y: p.y(run.speedup) - 5, width: 10, height: 10 });
-    p.label("run", p.x(run.k), p.y(run.speedup) + 22, `${run.label} ${times(run.speedup)}`);
-  }
-  you(p, k, at, `${WORDS.you}: k = ${k} · ${times(at)}`);
-  svg.setAttribute("aria-label", describe(now));
+  const seen = finite && best <= kEnd, atBest = finite && k === best;
+  for (const run of runs) p.avoid(run.k, run.speedup, 14);  // with its number
+  if (seen) diamond(p, best, peak);
+  you(p, k, at);
+  p.label("you", k, at, `${WORDS.you}: k = ${k} · ${times(at)}${atBest ? `, ${WORDS.best}` : ""}`);
+  if (seen && !atBest) p.label("best", best, peak, `${WORDS.best} k = ${best} · ${times(peak)}`);
+  if (!seen) p.text("best", p.width - RIGHT, 14, `${finite ? `${WORDS.best} k = ${best}` : WORDS.beyond} →`, "end");
+  now.measured.forEach((run, i) => {
+    if (run.k > kEnd) return;
+    p.put("rect", { class: "run", x: p.x(run.k) - 9, y: p.y(run.speedup) - 9, width: 18, height: 18 });
+    p.text("run", p.x(run.k) + 12, p.y(run.speedup) - 8, String(i + 1), "start");
+  });
+  p.done();
+  figure.svg.setAttribute("aria-label", describe(now));
 }
 
-function againstAlpha(svg, now) {
+function againstAlpha(figure, now) {
   const of = (alpha) => speedup(alpha, now.k, now.c, now.v), { even } = now;
-  const p = pen(svg, 1, Math.max(of(1), 1));
-  frame(p, 1, 0.2, "α, chance of being kept");
+  const p = pen(figure, 1, Math.max(of(1), 1), of), crosses = even !== null && now.k > 0;
+  frame(p, 0.2, "α, chance of being accepted");
   p.line("curve", Array.from({ length: 101 }, (_, i) => [i / 100, of(i / 100)]));
   p.line("drop", [[now.alpha, 0], [now.alpha, now.at]]);
-  if (even !== null && now.k > 0) diamond(p, even, 1);
-  const words = even === null ? WORDS.never : now.k > 0 ? `break-even α = ${even.toFixed(2)}` : "";
-  p.label("best", p.x(even ?? 1), p.y(1) - 22, words);
-  you(p, now.alpha, now.at, `α = ${short(now.alpha)} · ${times(now.at)}`);
+  if (crosses) diamond(p, even, 1);
+  you(p, now.alpha, now.at);
+  p.label("you", now.alpha, now.at, `α = ${short(now.alpha)} · ${times(now.at)}`);
+  if (crosses) p.label("best", even, 1, `even at ${even.toFixed(2)}`);
+  if (even === null) p.text("best", p.width - RIGHT, 14, WORDS.never, "end");
+  p.done();
   const pays = even === null ? WORDS.never : `it pays from α = ${even.toFixed(2)} on`;
-  svg.setAttribute("aria-label", `Speed-up against α at k = ${now.k}: from ${times(of(0))} at α = 0 to ${times(of(1))} at α = 1; ${pays}.`);
+  figure.svg.setAttribute("aria-label", `Speed-up against α at k = ${now.k}: from ${times(of(0))} at α = 0 to ${times(of(1))} at α = 1; ${pays}.`);
 }
 
 function diamond(p, a, b) {
   const x = p.x(a), y = p.y(b);
   p.put("path", { class: "diamond", d: `M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z` });
+  p.avoid(a, b);
 }
 
-function you(p, a, b, words) {
+function you(p, a, b) {
   p.put("circle", { class: "you", cx: p.x(a), cy: p.y(b), r: 7 });
-  p.label("you", p.x(a) + 12 + words.length * 4.2, p.y(b) + 24, words);
+  p.avoid(a, b);
 }
 
 function describe({ alpha, k, c, v, at, best, peak, finite, kEnd }) {

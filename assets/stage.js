@@ -31,10 +31,10 @@ function mount(parent) {
   root.onkeydown = (event) => onKey(s, event, "stage");
   root.onpointerover = (event) => look(s, { over: event.pointerType === "touch" ? null : ref(refOf(event)) });
   root.onpointerleave = () => look(s, { over: null });
-  root.onfocusin = (event) => event.target.matches(".tok") && choose(s, event.target);
   root.onclick = (event) => onClick(s, event, ref(refOf(event)));
   s.range.oninput = () => go(s, Number(s.range.value), { pause: true });
   const signal = { signal: s.ends.signal };
+  root.addEventListener("focusin", (event) => event.target.matches(".tok") && choose(s, event.target), signal);
   document.addEventListener("keydown", (event) => onPageKey(s, event), signal);
   addEventListener("beforeprint", () => ((s.back = s.at), show(s, s.plan.length - 1)), signal);
   addEventListener("afterprint", () => show(s, s.back), signal);

@@ -1,5 +1,5 @@
 // What one token's panel says: rows of facts, and bars of its laws. Pure.
-import { apart, num, ownToken, tailOf, testOf } from "./stage_words.js";
+import { apart, num, ownToken, quoted, tailOf, testOf } from "./stage_words.js";
 
 const LATER = "…"; // not known yet at this step: the panel gives nothing away
 
@@ -43,7 +43,7 @@ export function factsOfDrafted(round, i, shown, greedy) {
         ? ["same token", !judged || token.verdict === "discarded" ? (judged ? "–" : LATER) : token.verdict === "accepted" ? "yes" : "no"]
         : ["u", judged ? u : LATER],
     ],
-    note: greedy ? `Greedy: same top token or not.${known && own !== null ? ` The target's: ${own}` : ""}` : "",
+    note: greedy ? `Greedy: same top token or not.${known && own !== null ? ` The target's: ${quoted(own)}` : ""}` : "",
     tops: without({
       p: known ? token.p_top : null,
       q: token.q_top,

@@ -1,13 +1,14 @@
 // The token strip and the four lanes. Nodes are made once and filled again; a step only flips states.
-import { apart, count, num, ownToken, piecesOf, writtenOf } from "./stage_words.js";
-import { judged } from "./stage_plan.js";
+import { GLYPH, apart, count, num, ownToken, visible, writtenOf } from "./stage_words.js";
+import { clamp, judged } from "./stage_plan.js";
 import { dressToken, fillToken, make, makeToken, put, write } from "./stage_dom.js";
 
 /** Bring the strip to a run: prompt, then the written tokens with a seam before every round. */
 export function fillStrip(strip, run) {
   const items = [];
-  if (run.hidden) items.push({ more: `… ${run.hidden} more` });
   const prompt = run.prompt.some((t) => t.text) ? run.prompt : [];
+  if (run.hidden) items.push({ more: `… ${run.hidden} more` });
+  if (!prompt.length) items.push({ more: "no prompt" });
   prompt.forEach((token, i) => items.push({ token, kind: "prompt", ref: `p${i}` }));
   let at = 0;
   run.rounds.forEach((round, r) => {
@@ -52,8 +53,11 @@ function makeColumn(i) {
   return cells;
 }
 
-/** As many columns as the longest draft of the run needs: its place is kept from the start. */
-export function fitColumns(lanes, columns, wanted) {
+/** Columns for the longest draft of the run, wide enough for its words: kept from the start. */
+export function fitColumns(lanes, columns, rounds) {
+  const wanted = Math.max(1, ...rounds.map((r) => r.drafted.length + 1));
+  const lengths = rounds.flatMap((r) => [...r.drafted, ...r.written].map((t) => visible(t.text).length));
+  lanes.style.setProperty("--chars", clamp(Math.max(0, ...lengths), 5, 11));
   while (columns.length > wanted) Object.values(columns.pop()).forEach((cell) => cell.remove());
   while (columns.length < wanted) {
     columns.push(makeColumn(columns.length));
@@ -90,10 +94,10 @@ function fillDrafted(cells, drafted, i) {
 
 /** What the target says at a position: its own token (greedy), or p of the drafted one. */
 function scoreOf(round, i, greedy) {
-  if (i === round.drafted.length) return "next";
+  if (i === round.drafted.length) return i ? "if all ✓" : "next";
   if (!greedy) return `p ${num(round.drafted[i].p)}`;
   const own = ownToken(round, i);
-  return own === null ? "·" : piecesOf(own).map((p) => p.text).join("");
+  return own === null ? "·" : visible(own);
 }
 
 function fillTest(cell, round, i, greedy) {
@@ -105,10 +109,11 @@ function fillTest(cell, round, i, greedy) {
   cell.style.setProperty("--limit", drafted.threshold);
   cell.style.setProperty("--u", drafted.u ?? 0);
   const rejected = round.drafted.some((t) => t.verdict === "rejected");
-  if (!tested) return write(text, rejected ? "after a wrong one" : "after the end");
-  if (greedy || drafted.u === null) return write(text, drafted.verdict === "accepted" ? "same: yes" : "same: no");
+  const kept = drafted.verdict === "accepted", glyph = GLYPH[drafted.verdict];
+  if (!tested) return write(text, `${glyph} after ${rejected ? "a wrong one" : "the end"}`);
+  if (greedy || drafted.u === null) return write(text, `${glyph} ${kept ? "yes" : "no"}`);
   const [u, limit] = apart(drafted.u, drafted.threshold);
-  write(text, `${u} ${drafted.verdict === "accepted" ? "<" : "≥"} ${limit}`);
+  write(text, `${glyph}\u00a0${u} ${kept ? "<" : "≥"}\u00a0${limit}`);
 }
 
 /** Flip the cells to what is shown at a step. */
@@ -117,6 +122,7 @@ export function showRound(columns, round, shown, active) {
   columns.forEach((cells, i) => {
     const out = i < n && i >= tests;
     put(cells.draft, "data-on", i < shown.drafted && i < n);
+    put(cells.verify, "data-unused", tests > 0 && shown.judged === tests && !round.written[i]);
     put(cells.verify, "data-on", shown.verified && Boolean(round) && i <= n);
     put(cells.accept, "data-on", i < n && (out ? shown.discarded : shown.judged > i));
     put(cells.write, "data-on", shown.written && Boolean(round?.written[i]));
@@ -132,8 +138,8 @@ export function lanesSay(round, run, shown) {
   const passes = round?.draft_passes ?? 0, n = round?.drafted.length ?? 0;
   return {
     draft: !round ? "" : run.settings.k === 0 ? "plain: no draft" : n === 0 ? "nothing found" : passes ? `${count(passes, "small pass")}` : "copied, no pass",
-    verify: "ONE target pass",
-    accept: run.greedy ? "same top token?" : "u < min(1, p/q)?",
+    verify: round ? "ONE target pass" : "",
+    accept: !n ? "" : run.greedy ? "same top token?" : "u < min(1, p/q)?",
     write: round && shown.written ? writtenOf(round) : "",
   };
 }

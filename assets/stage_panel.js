@@ -1,9 +1,9 @@
 // The panel of one token: facts, and its laws as paired bars.
-import { GLYPH, count, num, piecesOf } from "./stage_words.js";
+import { GLYPH, num, piecesOf } from "./stage_words.js";
 import { barsOf, restOf } from "./stage_facts.js";
 import { fillToken, make, put, write } from "./stage_dom.js";
 
-const HEADS = { p: "p target", q: "q drafter", residual: "residual" };
+const HEADS = { p: "p", q: "q", residual: "residual" };
 
 /** Fill the panel from facts; null leaves it with a hint. */
 export function fillPanel(panel, facts) {
@@ -25,30 +25,30 @@ export function fillPanel(panel, facts) {
 function fillBars(table, tops, token) {
   const names = Object.keys(tops), bars = names.length ? barsOf(tops, token) : [];
   put(table, "hidden", !bars.length);
+  const longest = Math.max(...bars.flatMap((bar) => names.map((name) => bar[name] ?? 0)));
   const head = make("tr", "");
-  head.append(make("th", "", `top ${bars.length}`), ...names.map((name) => make("th", name, HEADS[name])));
+  head.append(make("th", "", "token"), make("th", ""), ...names.map((name) => make("th", `num ${name}`, HEADS[name])));
   table.tHead.replaceChildren(head);
-  table.tBodies[0].replaceChildren(...bars.map((bar) => barRow(bar, names)));
+  table.tBodies[0].replaceChildren(...bars.map((bar) => barRow(bar, names, longest)));
   const rest = restOf(tops), foot = make("tr", "");
-  foot.append(make("td", "", "all others"), ...names.map((name) => make("td", "num", num(rest[name]))));
+  foot.append(make("th", "", "all others"), make("td", ""), ...names.map((name) => make("td", "num", num(rest[name]))));
   table.tFoot.replaceChildren(foot);
 }
 
-function barRow(bar, names) {
-  const row = make("tr", bar.mine ? "mine" : "");
-  const word = make("th", ""), text = make("bdi", "text");
+function barRow(bar, names, longest) {
+  const row = make("tr", bar.mine ? "mine" : ""), word = make("th", ""), text = make("bdi", "text");
   text.dir = "auto";
   text.append(...piecesOf(bar.text).map((p) => (p.mark ? make("span", "mark", p.text) : p.text)));
-  word.scope = "row";
-  word.title = `id ${bar.id}`;
+  Object.assign(word, { scope: "row", title: `id ${bar.id}` });
   word.append(text);
-  row.append(word);
+  const bars = make("td", "bars");
   for (const name of names) {
-    const cell = make("td", `bar ${name}`), fill = make("i", "fill");
-    fill.style.width = `${100 * (bar[name] ?? 0)}%`;
-    cell.append(fill, make("span", "num", bar[name] === null ? "·" : num(bar[name])));
-    if (bar[name] === null) cell.title = `not among the top ${count(10, "token")}`;
-    row.append(cell);
+    const fill = make("i", name);
+    fill.style.width = `${(100 * (bar[name] ?? 0)) / longest}%`;
+    bars.append(fill);
   }
+  const numbers = names.map((name) => make("td", "num", bar[name] === null ? "·" : num(bar[name])));
+  names.forEach((name, i) => bar[name] === null && (numbers[i].title = "not among the likeliest of this law"));
+  row.append(word, bars, ...numbers);
   return row;
 }

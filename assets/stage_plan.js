@@ -60,13 +60,13 @@ export function shownAt(step, round) {
   };
 }
 
-/** Passes made and tokens written when a step is over. */
+/** Rounds finished and tokens written when a step is over. */
 export function countsAt(step, rounds) {
   let tokens = 0;
   for (let r = 0; r < step.round; r++) tokens += rounds[r].written.length;
   const shown = shownAt(step, rounds[step.round]);
   if (shown.written) tokens += rounds[step.round].written.length;
-  return { passes: Math.max(step.round, 0) + (shown.verified ? 1 : 0), tokens };
+  return { finished: Math.max(step.round, 0) + (shown.written ? 1 : 0), tokens };
 }
 
 /** Whether a run is an older one gone on: the same prompt and the same tokens so far. */

@@ -10,12 +10,14 @@ import { fillPanel } from "./stage_panel.js";
 /** Everything that a step does not change. */
 export function fill(s) {
   const { run, plan, find } = s;
-  s.filled = null;
+  s.filled = s.edge = null;
   s.times = timesOf(run.clock);
   put(s.root, "data-mode", run.mode);
   s.items = fillStrip(s.strip, run);
-  fitColumns(s.lanes, s.columns, Math.max(1, ...run.rounds.map((r) => r.drafted.length + 1)));
-  fillClock(find(".clock"), s.times, run.settings.k === 0);
+  fitColumns(s.lanes, s.columns, run.rounds);
+  const clock = JSON.stringify(run.clock);
+  if (s.clock !== clock) fillClock(find(".clock"), s.times, run.settings.k === 0);
+  s.clock = clock;
   write(find(".source"), sourceOf(run.source, run.settings));
   write(find(".end"), endOf(run.end));
   s.range.max = plan.length - 1;
@@ -49,18 +51,23 @@ export function show(s, at) {
   showControls(s, step);
   rove(s);
   showPanel(s);
+  scrollStrip(s, tokens);
 }
 
 function showStrip(s, tokens, fresh) {
-  let edge = null;
   for (const { node, ref } of s.items) {
     const at = ref?.startsWith("w") ? Number(ref.slice(1)) : -1, on = at < tokens;
     put(node, "data-on", on);
     put(node, "data-fresh", on && at >= fresh);
-    if (on) edge = node;
   }
-  if (s.strip.scrollHeight > s.strip.clientHeight && edge)
-    s.strip.scrollTop = edge.offsetTop + edge.offsetHeight - s.strip.clientHeight + 4;
+}
+
+/** Keep the last token in sight; last of all, as it asks for the layout. */
+function scrollStrip(s, tokens) {
+  const edge = s.items[s.items.length - s.run.rounds.reduce((n, r) => n + r.written.length, 0) + tokens - 1]?.node;
+  if (s.edge === edge) return;
+  s.edge = edge;
+  s.strip.scrollTop = edge.offsetTop + edge.offsetHeight - s.strip.clientHeight + 5; // its padding
 }
 
 export function showControls(s, step) {

@@ -24,8 +24,12 @@ export function piecesOf(text) {
 
 const codeOf = (c) => `U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** The text as it stands in a sentence: isolated, so that no direction leaks out of it. */
-export const quoted = (text) => `“\u2068${piecesOf(text).map((p) => p.text).join("")}\u2069”`;
+/** The text with its marks. */
+export const visible = (text) => piecesOf(text).map((p) => p.text).join("");
+
+/** The text as it stands in a sentence: without the space before a word, and isolated, so that
+ * no direction leaks out of it. */
+export const quoted = (text) => `“\u2068${visible(text.replace(/^ (?=\S)/, ""))}\u2069”`;
 
 /** A probability, short: never a false 0 or 1. */
 export function num(x) {
@@ -44,20 +48,21 @@ export function apart(a, b) {
   return [String(a), String(b)];
 }
 
-export const count = (n, word) => `${n} ${word}${n === 1 ? "" : word === "pass" ? "es" : "s"}`;
+export const count = (n, word) => `${n} ${word}${n === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
 
-/** Seconds, or passes of a simulated clock. */
+/** Seconds, or units of a simulated clock. */
 export function timeOf(x, simulated) {
-  if (simulated) return `${+x.toFixed(2)} ${x === 1 ? "pass" : "passes"}`;
+  if (simulated) return `${+x.toFixed(2)}`;
   return x < 1 ? `${(x * 1000).toFixed(0)} ms` : `${x.toFixed(2)} s`;
 }
 
 /** Greedy: the target's own token at a drafted position; null where the trace does not hold it. */
 export function ownToken(round, i) {
-  const token = round.drafted[i];
-  if (token.p_top) return token.p_top.entries[0][1];
-  if (token.verdict === "discarded") return null;
-  return token.verdict === "accepted" ? token.text : round.written[i].text;
+  const token = round.drafted[i], written = round.written[i];
+  if (token.verdict !== "discarded") return written.text;
+  if (!token.p_top) return null;
+  const [id, text] = token.p_top.entries[0];
+  return id === token.id ? token.text : text;
 }
 
 /** How a test came out, in words. */
@@ -100,6 +105,9 @@ export const endOf = (reason) => (reason ? (reason === "cancelled" ? "cancelled"
 
 export const writtenOf = (round) => `${count(round.written.length, "token")} for one pass`;
 
+const ownWords = (token, run) =>
+  token.kind === "bonus" ? "is the target's own" : run.greedy ? "replaces the rejected one" : "was drawn from the residual";
+
 const SAY = {
   empty: () => "No round yet.",
   before: (s, r, run) => {
@@ -119,11 +127,11 @@ const SAY = {
     return `test ${s.i + 1}: ${quoted(token.text)} is ${token.verdict}: ${testOf(r, s.i, run.greedy)}.`;
   },
   discard: (s, r) => `${tailOf(r)}: discarded.`,
-  write: (s, r) => {
+  write: (s, r, run) => {
     const last = r.written.at(-1), own = last && last.kind !== "accepted";
     return (
       `write: ${writtenOf(r)} (${tally(r)})` +
-      (own ? `; ${quoted(last.text)} ${last.kind === "bonus" ? "is the target's own." : "replaces the rejected one."}` : ".") +
+      (own ? `; ${quoted(last.text)} ${ownWords(last, run)}.` : ".") +
       (r.stop_reason ? ` The run ends: ${ENDS[r.stop_reason]}.` : "")
     );
   },
@@ -135,11 +143,11 @@ export function sayOf(step, run) {
   return round ? `Round ${step.round + 1}, ${text}` : run.end === "cancelled" ? "Cancelled before the first round." : text;
 }
 
-/** "11 passes for 27 tokens · 2.45 a pass", up to a step. */
+/** "11 passes for 27 tokens · 2.45 a pass", over the rounds that are finished at a step. */
 export function tallyOf(step, rounds) {
-  const { passes, tokens } = countsAt(step, rounds);
-  const rate = passes ? ` · ${(tokens / passes).toFixed(2)} a pass` : "";
-  return `${count(passes, "pass")} for ${count(tokens, "token")}${rate}`;
+  const { finished, tokens } = countsAt(step, rounds);
+  if (!finished) return step.round < 0 ? "" : "no pass finished yet";
+  return `${count(finished, "pass")} for ${count(tokens, "token")} · ${(tokens / finished).toFixed(2)} a pass`;
 }
 
 /** Where the trace comes from. */

@@ -59,25 +59,25 @@ with st.expander("The two tables, to change"):
 try:
     target = toy.table(tables.parse(target_lines, "Target"))
     drafter = drafter_lines and toy.table(tables.parse(drafter_lines, "Drafter"))
-    st.session_state["good show"] = scenes.show(scene, target, drafter or None, k)
+    show = scenes.show(scene, target, drafter or None, k)
+    st.session_state["last good show"] = show
 except ValueError as error:
+    show = st.session_state.get("last good show") or scenes.opening(scene, k)
     st.error(f"{error} The stage still shows the last tables that worked.")
 
-show = st.session_state.get("good show")
-if show:
-    start = Position(link.values["round"], link.values["step"])
-    place = stage(show.trace, key=f"watch {name}", plain=show.plain, costs=show.costs, start=start)
-    st.markdown(f"**What to notice.** {scene.notice}")
-    shell.share_link(
-        "watch",
-        drafter=name,
-        k=k,
-        prompt=target_lines + tables.BREAK + (drafter_lines or ""),
-        round=place.round,
-        step=place.step,
-    )
-    with st.expander("The same rounds as lines of text"):
-        st.code("\n".join(toy.lines(show.trace)), language=None, wrap_lines=True)
-        tokens, passes = len(show.trace.token_ids), show.trace.target_passes
-        st.markdown(f"{passes} target passes for {tokens} tokens.")
+start = Position(link.values["round"], link.values["step"])
+place = stage(show.trace, key=f"watch {name}", plain=show.plain, costs=show.costs, start=start)
+st.markdown(f"**What to notice.** {scene.notice}")
+shell.share_link(
+    "watch",
+    drafter=name,
+    k=k,
+    prompt=target_lines + tables.BREAK + (drafter_lines or ""),
+    round=place.round,
+    step=place.step,
+)
+with st.expander("The same rounds as lines of text"):
+    st.code("\n".join(toy.lines(show.trace)), language=None, wrap_lines=True)
+    tokens, passes = len(show.trace.token_ids), show.trace.target_passes
+    st.markdown(f"{passes} target passes for {tokens} tokens.")
 shell.next_page("watch")

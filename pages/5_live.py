@@ -51,6 +51,8 @@ def panel() -> None:
         check = Check(compare(trace, plain))
     st.caption(live.source(trace))
     start = Position(link.values["round"], link.values["step"])
+    if "round" not in st.query_params:
+        start = live.telling(trace) if run.trace is None else None
     place = stage(trace, key=key, plain=plain, start=start, follow="play", report=not going)
     live.rates(trace, plain)
     st.markdown(live.verdict(trace, plain, check))
@@ -59,6 +61,7 @@ def panel() -> None:
         shell.share_link(
             "live",
             prompt=live.prompt_key(asked, name),
+            chat=int(asked.chat),
             drafter=asked.drafter,
             k=asked.k,
             T=s.temperature,
@@ -76,6 +79,10 @@ def panel() -> None:
 run_started = run.running
 panel()
 
+st.caption(
+    "The target is a very small model, and often wrong. Speculation keeps its text exactly, "
+    "mistakes included: it changes the speed and nothing else."
+)
 st.markdown(
     "**What to notice.** A round never writes less than one token: even when the first guess "
     "fails, the same pass has the target's own. · The draft lane grows one token at a time, the "

@@ -97,7 +97,7 @@ def _bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--no-peers", action="store_true", help="leave transformers out")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--dtype", help="float32 or bfloat16")
+    parser.add_argument("--dtype", help="fp32 or bf16")
     parser.set_defaults(do=bench)
 
 
@@ -181,7 +181,7 @@ def _today() -> str:
 
 def _decoding_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair", default="default")
-    parser.add_argument("--dtype", help="float32 or bfloat16")
+    parser.add_argument("--dtype", help="fp32 or bf16")
     parser.add_argument("-n", type=int, default=64, help="tokens at most")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--temperature", type=float, default=0.0, help="0: greedy")

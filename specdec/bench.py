@@ -10,6 +10,7 @@ from typing import Any
 
 from specdec import run
 from specdec.law import Sampling
+from specdec.models.fetch import target_folder
 from specdec.measure import Costs, costs, predicted_speedup, replay
 from specdec.presets import Preset
 from specdec.trace import Trace
@@ -114,7 +115,7 @@ def _transformers(pair: Any, n: int) -> Callable[[Preset], list[int]]:
     import torch
     from transformers import AutoModelForCausalLM
 
-    model = AutoModelForCausalLM.from_pretrained(pair.target.folder, dtype=pair.target.dtype)
+    model = AutoModelForCausalLM.from_pretrained(target_folder(), dtype=pair.target.dtype)
 
     def decode(preset: Preset) -> list[int]:
         ids = torch.tensor([run.encode(pair.tokenizer, preset.prompt, chat=preset.chat)])

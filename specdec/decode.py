@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import count
 
 import numpy as np
@@ -24,7 +24,7 @@ def speculate(
     k: int,
     sampling: Sampling,
     max_new_tokens: int,
-    stop_ids: Sequence[int] = (),
+    stop_ids: Sequence[int] | None = (),
     rng: int | np.random.Generator = 0,
     rule: str = "pq",
     tops: int = 10,
@@ -38,38 +38,41 @@ def speculate(
     The texts of the tokens are empty: nothing here knows a tokenizer.
     """
     ids, context = list(prompt_ids), getattr(scorer, "context", None) or np.inf
-    _check(scorer, drafter, ids, k, max_new_tokens, context)
+    _check(scorer, drafter, ids, k, max_new_tokens, context, rule)
     uniforms, written = Uniforms(rng), 0
+    stops = frozenset(() if stop_ids is None else stop_ids)
     prefill = _prefill(scorer, drafter, ids[:-1], clock)
     for index in count():
         start, before = len(ids), _lengths(scorer, drafter)
         asked = int(min(k, context - start))
+        # Block verification has looked ahead: a position that it meets again needs new numbers.
+        numbers = uniforms.of_round(index) if rule == "block" else uniforms
         began = clock()
         # 1  Draft: k cheap guesses, one after another.
-        draft = drafter.propose(ids, asked, sampling, uniforms) if asked else Draft([])
+        draft = drafter.propose(ids, asked, sampling, numbers) if asked else Draft([])
         _check_draft(draft, asked, scorer.vocab_size)
         tokens = [int(token) for token in draft.tokens]
         drafted = clock()
         # 2  Verify: one pass over what the cache lacks, row i is the law after tokens[:i].
         logits = scorer.score(ids[scorer.length :] + tokens)[-1 - len(tokens) :]  # [n + 1, V]
         verified = clock()
-        # 3  Accept: left to right while u < min(1, p / q); then the target's own token.
+        # 3  Accept, by "pq": left to right while u < min(1, p / q); then the target's own token.
         laws = [sampling.law(row, ids + tokens[:i]) for i, row in enumerate(logits)]
-        tests = [uniforms(start + i, TEST) for i in range(len(tokens))]
+        purpose = REPLACE if rule == "match" else TEST  # match tests with the target's own draw
+        tests = [numbers(start + i, purpose) for i in range(len(tokens))]
         [(_, accepted, law)] = rules.outcomes(laws, draft.laws, tokens, rule, tests)
-        u = uniforms(start + accepted, REPLACE)
+        u = numbers(start + accepted, REPLACE)
         new = [*tokens[:accepted], draw(law, u)]
         # 4  Cut at the end of the text, and make lengths true again.
         room = int(min(max_new_tokens - written, context - start))
-        kept, reason = _cut(new, ids[start - written :], stop_ids, ends_at, room)
+        kept, reason = _cut(new, ids[start - written :], stops, ends_at, room)
         if reason == "length" and room < max_new_tokens - written:
             reason = "context"
         ids += new[:kept]
         written += kept
         for cache in (scorer, drafter):
-            if hasattr(cache, "rollback"):
-                cache.rollback(min(cache.length, len(ids) - 1))
-        what = Verified(tokens, draft, laws, tests, new, kept, accepted, u, law)
+            _rollback(cache, len(ids) - 1)
+        what = Verified(rule, tokens, draft, laws, tests, new, kept, accepted, u, law)
         drafted_tokens, written_tokens = record(what, greedy=sampling.greedy, tops=tops)
         after = _lengths(scorer, drafter)
         yield Round(
@@ -102,7 +105,7 @@ def _prefill(scorer, drafter, ids: list[int], clock: Callable[[], float]) -> flo
 def _cut(
     new: list[int],
     before: list[int],
-    stop_ids: Sequence[int],
+    stop_ids: Set[int],
     ends_at: Callable[[Sequence[int]], int | None] | None,
     room: int,
 ) -> tuple[int, str | None]:
@@ -116,28 +119,65 @@ def _cut(
     return at, reason
 
 
+def _rollback(cache, length: int) -> None:
+    """Forget what the text did not keep; an error if that fails: a stale cache lies for ever."""
+    if getattr(cache, "length", 0) <= length:
+        return
+    if hasattr(cache, "rollback"):
+        cache.rollback(length)
+    if cache.length != length:
+        raise ValueError(
+            f"A cache still holds {cache.length} tokens after a rollback to {length}: "
+            f"{type(cache).__name__} cannot take tokens back."
+        )
+
+
 def _lengths(scorer, drafter) -> tuple[int, int | None]:
     return scorer.length, getattr(drafter, "length", None)
 
 
-def _check(scorer, drafter, ids: list[int], k: int, max_new_tokens: int, context: float) -> None:
+def check_counts(k: int, max_new_tokens: int) -> None:
+    """ValueError unless both are whole numbers in their range; NaN is not."""
+    if not (k >= 0 and k % 1 == 0):
+        raise ValueError(f"k is {k}; it must be a whole number, 0 (plain decoding) or more.")
+    if not (max_new_tokens >= 1 and max_new_tokens % 1 == 0):
+        raise ValueError(
+            f"max_new_tokens is {max_new_tokens}; it must be a whole number, 1 or more."
+        )
+
+
+def _check(
+    scorer, drafter, ids: list[int], k: int, max_new_tokens: int, context: float, rule: str
+) -> None:
+    rules.check(rule)
+    check_counts(k, max_new_tokens)
     if scorer.length:
-        raise ValueError(f"The scorer already holds {scorer.length} tokens; a run needs an empty one.")
+        raise ValueError(
+            f"The scorer already holds {scorer.length} tokens; a run needs an empty one."
+        )
     if getattr(drafter, "length", 0):
-        raise ValueError(f"The drafter already holds {drafter.length} tokens; a run needs an empty one.")
+        raise ValueError(
+            f"The drafter already holds {drafter.length} tokens; a run needs an empty one."
+        )
+    known = getattr(drafter, "vocab_size", scorer.vocab_size)
+    if known != scorer.vocab_size:
+        raise ValueError(
+            f"The drafter knows {known} tokens and the target {scorer.vocab_size}: "
+            "the two vocabularies differ."
+        )
     if not ids:
         raise ValueError("The prompt has no tokens; at least one is needed.")
     wrong = [i for i in ids if not 0 <= i < scorer.vocab_size]
     if wrong:
-        raise ValueError(f"Prompt id {wrong[0]} is outside the vocabulary [0, {scorer.vocab_size}).")
+        raise ValueError(
+            f"Prompt id {wrong[0]} is outside the vocabulary [0, {scorer.vocab_size})."
+        )
     if len(ids) >= context:
-        raise ValueError(f"The prompt has {len(ids)} tokens; the model's context ends at {context}.")
-    if k < 0 or k != int(k):
-        raise ValueError(f"k is {k}; it must be a whole number, 0 (plain decoding) or more.")
+        raise ValueError(
+            f"The prompt has {len(ids)} tokens; the model's context ends at {context}."
+        )
     if k and drafter is None:
         raise ValueError(f"k is {k}, but there is no drafter; plain decoding is k = 0.")
-    if max_new_tokens < 1:
-        raise ValueError(f"max_new_tokens is {max_new_tokens}; it must be 1 or more.")
 
 
 def _check_draft(draft: Draft, asked: int, vocab_size: int) -> None:
@@ -145,7 +185,9 @@ def _check_draft(draft: Draft, asked: int, vocab_size: int) -> None:
     if n > asked:
         raise ValueError(f"The drafter gave {n} tokens where at most {asked} were asked.")
     if any(not 0 <= token < vocab_size for token in draft.tokens):
-        raise ValueError(f"The drafter gave an id outside the target's vocabulary [0, {vocab_size}).")
+        raise ValueError(
+            f"The drafter gave an id outside the target's vocabulary [0, {vocab_size})."
+        )
     if draft.laws is not None and np.shape(draft.laws) != (n, vocab_size):
         raise ValueError(
             f"The drafter's laws have shape {np.shape(draft.laws)}, not ({n}, {vocab_size}): "

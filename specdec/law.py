@@ -24,8 +24,8 @@ class Sampling:
 
     def __post_init__(self) -> None:
         _check("temperature", self.temperature, 0 <= self.temperature < np.inf, "0 or more")
-        whole = self.top_k == int(self.top_k) if np.isfinite(self.top_k) else False
-        _check("top_k", self.top_k, whole and self.top_k >= 0, "a whole number, 0 (off) or more")
+        whole = self.top_k >= 0 and self.top_k % 1 == 0  # neither is true of NaN or infinity
+        _check("top_k", self.top_k, whole, "a whole number, 0 (off) or more")
         _check("top_p", self.top_p, 0 < self.top_p <= 1, "in (0, 1]")
         _check("min_p", self.min_p, 0 <= self.min_p <= 1, "in [0, 1]")
 
@@ -40,7 +40,8 @@ class Sampling:
         Ties go to the lower id. ValueError if a logit is NaN or +inf, or all are -inf.
 
         Example:
-            >>> Sampling(temperature=1.0, top_k=2).law(np.log([0.5, 0.1, 0.3, 0.1])).round(3).tolist()
+            >>> law = Sampling(temperature=1.0, top_k=2).law(np.log([0.5, 0.1, 0.3, 0.1]))
+            >>> law.round(3).tolist()
             [0.625, 0.0, 0.375, 0.0]
         """
         logits = np.asarray(logits)

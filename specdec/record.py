@@ -8,13 +8,14 @@ import numpy as np
 
 from specdec import rule
 from specdec.drafters import Draft
-from specdec.trace import Drafted, Top, Written
+from specdec.trace import Drafted, Top, Verdict, Written
 
 
 @dataclass(frozen=True)
 class Verified:
     """What the loop knows after a verify pass."""
 
+    rule: str
     tokens: list[int]  # [n] drafted
     draft: Draft
     laws: list[np.ndarray]  # [n + 1] of [V], the target's
@@ -31,7 +32,12 @@ def record(
 ) -> tuple[tuple[Drafted, ...], tuple[Written, ...]]:
     """The drafted tokens with their verdicts and the written tokens with their kinds."""
     heads = [top(law, tops) for law in what.laws]
-    drafted = tuple(_drafted(what, i, heads[i], greedy, tops) for i in range(len(what.tokens)))
+    thresholds, next_law = rule.weigh(what.laws, what.draft.laws, what.tokens, what.rule)
+    left = [top(next_law(i), tops) if tops else None for i in range(len(what.tokens))]
+    drafted = tuple(
+        _drafted(what, i, greedy, tops, thresholds[i], heads[i], left[i])
+        for i in range(len(what.tokens))
+    )
     written = tuple(_written(what, i, heads[i], greedy) for i in range(what.kept))
     return drafted, written
 
@@ -53,27 +59,35 @@ def top(law: np.ndarray, n: int) -> Top | None:
     return Top(entries, max(0.0, 1.0 - sum(p for _, _, p in entries)))
 
 
-def _drafted(what: Verified, i: int, p_top: Top | None, greedy: bool, tops: int) -> Drafted:
+def _drafted(
+    what: Verified,
+    i: int,
+    greedy: bool,
+    tops: int,
+    threshold: float,
+    p_top: Top | None,
+    residual_top: Top | None,
+) -> Drafted:
     token, p = what.tokens[i], what.laws[i]
     q = rule.one_hot(p, token) if what.draft.laws is None else what.draft.laws[i]
     verdict = _verdict(what, i)
-    judged = verdict != "discarded"
+    judged = verdict != "discarded" or what.rule == "block"  # which tests all before it decides
     return Drafted(
         id=token,
         text="",
         q=float(q[token]),
         p=float(p[token]),
         u=what.tests[i] if judged and not greedy else None,
-        threshold=float(rule.acceptance(p, q, token)),
+        threshold=float(threshold),
         verdict=verdict,
         parent=i - 1,
         p_top=p_top,
         q_top=top(q, tops),
-        residual_top=top(rule.residual(p, q), tops) if tops else None,
+        residual_top=residual_top,
     )
 
 
-def _verdict(what: Verified, i: int) -> str:
+def _verdict(what: Verified, i: int) -> Verdict:
     if i < min(what.accepted, what.kept):
         return "accepted"
     return "rejected" if i == what.accepted < what.kept else "discarded"

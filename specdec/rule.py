@@ -6,22 +6,21 @@ Laws are mappings token → number (a missing key is 0) or arrays [V]; ints and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
-from numbers import Rational
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-Law = Mapping[Any, Any] | np.ndarray
+from specdec.arithmetic import Law, at, cut_ratio, excess, items, normalised, one_hot
+from specdec.block import block_tests, last_pass
+from specdec.match import match_round
+
+RULES = ("pq", "match", "block")  # all of them write exactly p
 
 
 def acceptance(p: Law, q: Law, x: Any) -> Any:
     """Chance that x, drawn from q, is kept: min(1, p(x) / q(x)); 0 wherever p(x) = 0."""
-    p_x, q_x = _at(p, x), _at(q, x)
-    if p_x <= 0:
-        return 0
-    return 1 if q_x <= p_x else _divide(p_x, q_x)
+    return cut_ratio(at(p, x), at(q, x))
 
 
 def residual(p: Law, q: Law) -> Law:
@@ -29,30 +28,24 @@ def residual(p: Law, q: Law) -> Law:
 
     All zero means p = q, where nothing is rejected; rounding can still ask.
     """
-    if not isinstance(p, Mapping):
-        p, q = _exact(p), _exact(q)
-        left = np.maximum(p - q, 0)
-        total = left.sum()
-        return _array_divide(left, total) if total > 0 else p
-    left = {x: max(p[x] - _at(q, x), 0) for x in p}
-    total = sum(left.values())
-    return {x: _divide(mass, total) for x, mass in left.items()} if total > 0 else p
+    left, total = excess(p, q)
+    return normalised(left, total) if total > 0 else p
 
 
 def overlap(p: Law, q: Law) -> Any:
     """Σ min(p, q): the chance that a token drawn from q is kept = 1 − total variation."""
     if not isinstance(p, Mapping):
         return np.minimum(p, q).sum()
-    return sum(min(p[x], _at(q, x)) for x in p)
+    return sum(min(p[x], at(q, x)) for x in p)
 
 
 def output_distribution(p: Law, q: Law) -> Law:
     """The law of the written token, by enumeration of what the drafter may propose; equals p."""
-    written = dict.fromkeys((x for x, _ in _items(p)), 0)
-    for x, chance in _items(q):
+    written = dict.fromkeys((x for x, _ in items(p)), 0)
+    for x, chance in items(q):
         for probability, accepted, law in outcomes([p, p], [q], [x]):
             kept = {x: 1} if accepted else law  # the bonus after x is another position's
-            for y, mass in _items(kept):
+            for y, mass in items(kept):
                 written[y] = written.get(y, 0) + chance * probability * mass
     if not isinstance(p, Mapping):
         return np.array(list(written.values()))
@@ -71,48 +64,44 @@ def outcomes(
     p_rows has len(draft) + 1 laws, q_rows len(draft), or None: the drafter was sure (one-hot).
     With `uniforms` (one per test) every test is settled and the one outcome they pick is left.
     """
-    if rule != "pq":
-        raise ValueError(f"There is no rule {rule!r}; there is 'pq'.")
-    if q_rows is None:
-        q_rows = [one_hot(p_row, x) for p_row, x in zip(p_rows, draft)]
-    result, reached = [], 1
-    for i, x in enumerate(draft):
-        chance = acceptance(p_rows[i], q_rows[i], x)
-        if uniforms is not None:
-            chance = int(uniforms[i] < chance)
-        if uniforms is None or not chance:
-            result.append((reached * (1 - chance), i, residual(p_rows[i], q_rows[i])))
-        if uniforms is not None and not chance:
-            return result
-        reached = reached * chance
-    return [*result, (reached, len(draft), p_rows[len(draft)])]
+    if rule == "match" and uniforms is not None:
+        return [(1, *match_round(p_rows, draft, uniforms))]
+    thresholds, next_law = weigh(p_rows, q_rows, draft, rule)
+    if uniforms is not None:
+        thresholds = [int(u < h) for u, h in zip(uniforms, thresholds)]
+    chances = last_pass(thresholds) if rule == "block" else _first_failure(thresholds)
+    found = enumerate(chances)
+    return [(chance, a, next_law(a)) for a, chance in found if chance or uniforms is None]
 
 
-def one_hot(like: Law, x: Any) -> Law:
-    """The law of a drafter that is sure of x, of the kind of `like`."""
-    if isinstance(like, Mapping):
-        return {x: 1}
-    law = np.zeros_like(like)
-    law[x] = 1
-    return law
+def weigh(
+    p_rows: Sequence[Law], q_rows: Sequence[Law] | None, draft: Sequence[Any], rule: str = "pq"
+) -> tuple[list[Any], Callable[[int], Law]]:
+    """Chance to pass each test [n], and: tokens accepted → law of the next token."""
+    check(rule)
+    if q_rows is None or rule == "match":
+        q_rows = [one_hot(p, x) for p, x in zip(p_rows, draft)]
+    if rule == "block":
+        return block_tests(p_rows, q_rows, draft)
+
+    def next_law(accepted: int) -> Law:
+        if accepted == len(draft):
+            return p_rows[accepted]
+        return residual(p_rows[accepted], q_rows[accepted])
+
+    return [acceptance(p, q, x) for p, q, x in zip(p_rows, q_rows, draft)], next_law
 
 
-def _at(law: Law, x: Any) -> Any:
-    return law.get(x, 0) if isinstance(law, Mapping) else law[x]
+def check(rule: str) -> None:
+    """ValueError if there is no such rule."""
+    if rule not in RULES:
+        raise ValueError(f"There is no rule {rule!r}; there are {', '.join(map(repr, RULES))}.")
 
 
-def _items(law: Law) -> Iterable[tuple[Any, Any]]:
-    return law.items() if isinstance(law, Mapping) else enumerate(law)
-
-
-def _divide(a: Any, b: Any) -> Any:
-    exact = isinstance(a, Rational) and isinstance(b, Rational)
-    return Fraction(a) / Fraction(b) if exact else a / b
-
-
-def _exact(law: np.ndarray) -> np.ndarray:
-    return np.asarray(law).astype(object) if np.asarray(law).dtype.kind in "iu" else np.asarray(law)
-
-
-def _array_divide(a: np.ndarray, b: Any) -> np.ndarray:
-    return np.array([_divide(x, b) for x in a], dtype=object) if a.dtype == object else a / b
+def _first_failure(thresholds: Sequence[Any]) -> list[Any]:
+    """Chances [n + 1] that 0, 1, … n tests are passed before one is failed."""
+    chances, reached = [], 1
+    for h in thresholds:
+        chances.append(reached * (1 - h))
+        reached = reached * h
+    return [*chances, reached]

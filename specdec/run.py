@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
-from specdec.decode import speculate
+from specdec.decode import check_counts, speculate
 from specdec.drafters import Drafter, ModelDrafter, PromptLookup
 from specdec.law import Sampling
-from specdec.text import Texts, Typist
+from specdec.text import Typist
 from specdec.trace import Round, Settings, Source, Trace
 
 DRAFTERS = ("model", "lookup")
@@ -26,14 +28,14 @@ class Run(Iterator[Round]):
         drafter: Drafter | None = None,
         tops: int = 10,
     ) -> None:
-        _check_stop(settings.stop)
+        _check(settings, drafter)
         self.settings, self._rounds, self._closed = settings, [], False
         ids = encode(pair.tokenizer, prompt, chat=settings.chat)
         self._typist, self._texts = Typist(pair.texts, ids), pair.texts
         self._first = len(ids)
         capacity = len(ids) + settings.max_new_tokens + (settings.rows or settings.k + 1)
         self._scorer = pair.target.scorer(rows=settings.rows, capacity=capacity)
-        self._drafter = drafter or _drafter(pair, settings, capacity)
+        self._drafter = _drafter(pair, settings, capacity) if drafter is None else drafter
         self.source = Source("live", pair.target.name, _name(pair, settings), *pair.hardware)
         self._loop = speculate(
             self._scorer,
@@ -56,6 +58,8 @@ class Run(Iterator[Round]):
             self.close()
             raise
         self._rounds.append(made)
+        if made.stop_reason:
+            self.close()  # the caches are of no more use
         return self._typist.type(made)
 
     def close(self) -> None:
@@ -75,24 +79,18 @@ class Run(Iterator[Round]):
     def trace(self) -> Trace:
         """The run so far; its stop reason is None while it goes on."""
         reason = self._rounds[-1].stop_reason if self._rounds else None
-        return Trace(
-            self._typist.prompt,
-            self._typist.retype(self._rounds),
-            self.settings,
-            self.source,
-            reason or ("cancelled" if self._closed else None),
-        )
+        reason = reason or ("cancelled" if self._closed else None)
+        rounds = self._typist.retype(self._rounds, final=reason is not None)
+        return Trace(self._typist.prompt, rounds, self.settings, self.source, reason)
 
     def _ends_at(self, written: Sequence[int]) -> int | None:
         """How many written tokens to keep: up to the one that completes a stop string."""
         texts, _ = self._texts.of([*(t.id for t in self._typist.prompt), *written], self._first)
         ends = [at + len(s) for s in self.settings.stop if (at := "".join(texts).find(s)) >= 0]
-        length = 0
-        for i, text in enumerate(texts):
-            length += len(text)
-            if ends and length >= min(ends):
-                return i + 1
-        return None
+        if not ends:
+            return None
+        i = bisect_left(list(accumulate(map(len, texts))), min(ends))
+        return next((j for j in range(i + 1, len(texts)) if texts[j]), len(texts))  # the whole char
 
 
 def rounds(
@@ -115,7 +113,8 @@ def rounds(
 
     `drafter`: "model" (the pair's small model), "lookup" (copies from the text), or a Drafter.
     `rows`: every target pass at this fixed shape, so that low precision is bit for bit the same
-    for every drafter and k < rows. `tops`: entries recorded of each law. `temperature=`, `top_k=`, `top_p=` … override `sampling`.
+    for every drafter and k < rows. `tops`: entries recorded of each law. `temperature=`, `top_k=`,
+    `top_p=` … override `sampling`.
     """
     name = drafter if isinstance(drafter, str) else type(drafter).__name__
     asked = Settings(
@@ -167,11 +166,9 @@ def encode(tokenizer: Any, prompt: str | Sequence[int], *, chat: bool) -> list[i
 def _drafter(pair: Any, settings: Settings, capacity: int) -> Drafter | None:
     if not settings.k:
         return None
-    if settings.drafter == "model":
-        return ModelDrafter(pair.draft.scorer(capacity=capacity), pair.target.vocab_size)
     if settings.drafter == "lookup":
         return PromptLookup()
-    raise ValueError(f"There is no drafter {settings.drafter!r}; there are {', '.join(DRAFTERS)}.")
+    return ModelDrafter(pair.draft.scorer(capacity=capacity), pair.target.vocab_size)
 
 
 def _name(pair: Any, settings: Settings) -> str:
@@ -179,6 +176,16 @@ def _name(pair: Any, settings: Settings) -> str:
     return names.get(settings.drafter, settings.drafter)
 
 
-def _check_stop(stop: Sequence[str]) -> None:
-    if any(not isinstance(s, str) or not s for s in stop):
-        raise ValueError(f"The stop strings are {list(stop)}; each must be a text, not empty.")
+def _check(settings: Settings, drafter: Drafter | None) -> None:
+    """What is wrong, before any cache is made for it."""
+    check_counts(settings.k, settings.max_new_tokens)
+    if any(not isinstance(s, str) or not s for s in settings.stop):
+        raise ValueError(
+            f"The stop strings are {list(settings.stop)}; each must be a text, not empty."
+        )
+    if drafter is None and settings.k and settings.drafter not in DRAFTERS:
+        raise ValueError(
+            f"There is no drafter {settings.drafter!r}; there are {', '.join(DRAFTERS)}."
+        )
+    if settings.rows is not None and settings.k >= settings.rows:
+        raise ValueError(f"k is {settings.k}; with rows={settings.rows} it must be smaller.")

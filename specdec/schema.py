@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+import functools
+import sys
 import types
 import typing
+
+_hints = functools.cache(typing.get_type_hints)  # evaluated once a class, not once an object
 
 
 def build(kind: typing.Any, data: typing.Any, where: str) -> typing.Any:
     """`data` as an instance of `kind`; ValueError names the field (`where`) that does not fit.
 
     Knows what traces use: dataclasses, tuples (of one kind, or of fixed kinds), unions with None,
-    int, float, str, bool. Numbers must be finite; unknown fields are refused.
+    int, float, str, bool, literals. Numbers must be finite; unknown fields are refused.
     """
     if dataclasses.is_dataclass(kind):
         return _dataclass(kind, data, where)
     origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if origin is types.UnionType:
+    if origin is typing.Literal:
+        if not isinstance(data, str) or data not in args:
+            raise ValueError(f"{where}: one of {', '.join(args)} was expected.")
+        return data
+    if origin in (types.UnionType, typing.Union):
         if data is None and type(None) in args:
             return None
         return build(next(a for a in args if a is not type(None)), data, where)
@@ -34,7 +41,7 @@ def build(kind: typing.Any, data: typing.Any, where: str) -> typing.Any:
 def _dataclass(kind: typing.Any, data: typing.Any, where: str) -> typing.Any:
     if not isinstance(data, dict):
         raise ValueError(f"{where}: an object was expected, not {_name(data)}.")
-    hints, fields = typing.get_type_hints(kind), dataclasses.fields(kind)
+    hints, fields = _hints(kind), dataclasses.fields(kind)
     unknown = set(data) - {f.name for f in fields}
     if unknown:
         raise ValueError(f"{where}: unknown field {sorted(map(str, unknown))[0]!r}.")
@@ -53,9 +60,11 @@ def _scalar(kind: type, data: typing.Any, where: str) -> typing.Any:
     fits = isinstance(data, kind) or (kind is float and isinstance(data, int))
     if not fits or (isinstance(data, bool) and kind is not bool):
         raise ValueError(f"{where}: {kind.__name__} was expected, not {_name(data)}.")
-    if kind is float and not math.isfinite(data):
-        raise ValueError(f"{where}: a finite number was expected, not {data}.")
-    return float(data) if kind is float else data
+    if kind is not float:
+        return data
+    if not abs(data) <= sys.float_info.max:  # also NaN
+        raise ValueError(f"{where}: a finite number was expected.")
+    return float(data)
 
 
 def _name(data: typing.Any) -> str:

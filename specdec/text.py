@@ -30,11 +30,17 @@ class Texts:
         A character's text stands on its first token, "" on its others. One still unfinished at
         the end has no text yet, unless `final`.
         """
-        texts, at = [""] * (len(ids) - start), start
+        texts, at, half = [""] * (len(ids) - start), start, ""
         for end in range(start + 1, len(ids) + 1):
             text = self._between(ids, at, end)
-            if not text.endswith(UNFINISHED) or (final and end == len(ids)):
-                texts[at - start], at = text, end
+            if text.endswith(UNFINISHED) and not (final and end == len(ids)):
+                half = text
+                continue
+            if half and text.startswith(half):  # no character came of it: the rest is another
+                texts[end - 1 - start] = text[len(half) :]
+                text = half
+            texts[at - start] = text
+            at, half = end, ""
         return texts, at
 
     def piece(self, token: int) -> str:
@@ -44,8 +50,12 @@ class Texts:
         return self._pieces[token]
 
     def _between(self, ids: Sequence[int], at: int, end: int | None) -> str:
-        before = ids[max(0, at - ANCHOR) : at]
-        return self.decode([*before, *ids[at:end]])[len(self.decode(before)) :]
+        first = max(0, at - ANCHOR)
+        before = self.decode(ids[first:at])
+        while first > max(0, at - 2 * ANCHOR) and before.startswith(UNFINISHED):
+            first -= 1  # it was inside a character
+            before = self.decode(ids[first:at])
+        return self.decode(ids[first:end])[len(before) :]
 
 
 class Typist:
@@ -59,20 +69,18 @@ class Typist:
     def type(self, r: Round) -> Round:
         """A round for a stream: a character that ends in it stands on its first token *here*."""
         self._ids += [token.id for token in r.written]
-        texts, settled = self.texts.of(
-            self._ids, self._settled, final=r.stop_reason is not None
-        )
+        texts, settled = self.texts.of(self._ids, self._settled, final=r.stop_reason is not None)
         waiting = r.start - self._settled  # tokens of earlier rounds whose character was open
         here = texts[waiting:]
         here[0] = "".join(texts[:waiting]) + here[0]
         self._settled = settled
         return self._dress(r, self._ids, here)
 
-    def retype(self, rounds: Sequence[Round]) -> tuple[Round, ...]:
+    def retype(self, rounds: Sequence[Round], *, final: bool) -> tuple[Round, ...]:
         """All rounds so far, every character on its first token, in whichever round that is."""
         first = len(self.prompt)
         ids = [t.id for t in self.prompt] + [t.id for r in rounds for t in r.written]
-        texts, _ = self.texts.of(ids, first)
+        texts, _ = self.texts.of(ids, first, final=final)
         return tuple(
             self._dress(r, ids, texts[r.start - first : r.start - first + len(r.written)])
             for r in rounds

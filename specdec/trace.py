@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+import numpy as np
 
 from specdec.law import Sampling
 from specdec.schema import build
 
 SCHEMA = 1  # raised whenever an old file would be read wrongly
-VERDICTS = ("accepted", "rejected", "discarded")
-KINDS = ("accepted", "corrected", "bonus")
-STOP_REASONS = ("eos", "stop", "length", "context", "cancelled")
+Verdict = Literal["accepted", "rejected", "discarded"]
+Kind = Literal["accepted", "corrected", "bonus"]
+StopReason = Literal["eos", "stop", "length", "context", "cancelled"]
+Origin = Literal["live", "recorded", "toy", "simulated"]
 
 
 @dataclass(frozen=True)
 class Top:
-    """The head of a law: at most ten (id, text, probability), descending, and the mass of the rest."""
+    """The head of a law: at most ten (id, text, probability), descending; the mass of the rest."""
 
     entries: tuple[tuple[int, str, float], ...]
     rest: float
@@ -42,7 +46,7 @@ class Drafted(Token):
     p: float  # the target's law at this token, after the draft's own prefix
     u: float | None  # None where nothing was drawn: greedy, or never judged
     threshold: float
-    verdict: str
+    verdict: Verdict
     parent: int = -1  # index in the draft of the token it follows; -1: the sequence itself
     p_top: Top | None = None
     q_top: Top | None = None
@@ -55,7 +59,7 @@ class Written(Token):
 
     p: float
     u: float | None  # the uniform that decided it: of its test if accepted, of its draw if not
-    kind: str
+    kind: Kind
     p_top: Top | None = None
 
 
@@ -103,7 +107,7 @@ class Round:
     seconds: Seconds
     lengths: Lengths
     draft_passes: int = 0  # forward passes of a drafting model
-    stop_reason: str | None = None  # why the run ended with this round
+    stop_reason: StopReason | None = None  # why the run ended with this round
 
     @property
     def accepted(self) -> int:
@@ -140,7 +144,7 @@ class Settings:
 class Source:
     """Where a trace comes from; the screen repeats it."""
 
-    kind: str  # "live", "recorded", "toy" or "simulated"
+    kind: Origin
     target: str
     drafter: str
     dtype: str = ""
@@ -157,7 +161,7 @@ class Trace:
     rounds: tuple[Round, ...]
     settings: Settings
     source: Source
-    stop_reason: str | None = None  # None while the run goes on
+    stop_reason: StopReason | None = None  # None while the run goes on
     schema: int = field(default=SCHEMA)
 
     @property
@@ -209,9 +213,10 @@ class Trace:
     @property
     def per_position(self) -> tuple[float | None, ...]:
         """Share of rounds whose i-th drafted token was accepted, of those that drafted one."""
-        depth = max((r.counted for r in self.rounds), default=0)
+        counts = [(r.accepted, r.counted) for r in self.rounds]
+        depth = max((counted for _, counted in counts), default=0)
         return tuple(
-            _ratio(sum(r.accepted > i for r in self.rounds), sum(r.counted > i for r in self.rounds))
+            _ratio(sum(a > i for a, _ in counts), sum(counted > i for _, counted in counts))
             for i in range(depth)
         )
 
@@ -228,7 +233,8 @@ class Trace:
 
     def to_json(self) -> str:
         """The trace as JSON text; `from_json` gives back an equal trace."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        plain = {"ensure_ascii": False, "separators": (",", ":"), "default": np.generic.item}
+        return json.dumps(asdict(self), **plain)  # a number of NumPy is a number
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Trace:

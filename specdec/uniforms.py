@@ -20,13 +20,18 @@ class Uniforms:
         True
     """
 
-    def __init__(self, rng: int | np.random.Generator) -> None:
+    def __init__(self, rng: int | np.random.Generator, round: int = 0) -> None:
         drawn = isinstance(rng, np.random.Generator)
         self.seed = int(rng.integers(2**63)) if drawn else int(rng)
         if not 0 <= self.seed < 2**64:
             raise ValueError(f"The seed is {self.seed}; it must be in [0, 2^64).")
+        self.round = round
+
+    def of_round(self, round: int) -> Uniforms:
+        """Other numbers for every round, where a decision looks at later positions' uniforms."""
+        return Uniforms(self.seed, round)
 
     def __call__(self, position: int, purpose: int) -> float:
         """The uniform in [0, 1), a multiple of 2^-53, for the token at this absolute position."""
-        bits = np.random.Philox(key=self.seed, counter=[0, position, purpose, 0]).random_raw()
-        return (bits >> 11) * 2.0**-53
+        bits = np.random.Philox(key=self.seed, counter=[0, position, purpose, self.round])
+        return (bits.random_raw() >> 11) * 2.0**-53

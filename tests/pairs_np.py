@@ -56,6 +56,7 @@ class Model:
     def scorer(self, rows: int | None = None, capacity: int | None = None) -> Scorer:
         """A new empty cache."""
         self.scorers.append(Scorer(self, capacity or 4096))
+        self.scorers[-1].asked = (rows, capacity)
         return self.scorers[-1]
 
     def after(self, ids: Sequence[int]) -> np.ndarray:
@@ -91,6 +92,8 @@ class Scorer:
         """Logits [n, V], or [n, v] of a reduced vocabulary."""
         assert not self.closed, "a closed scorer was used"
         assert len(tokens), "a pass over no token"
+        if self.context and self.length + len(tokens) > self.context:
+            raise ValueError("The context is exceeded.")
         rows = []
         for token in tokens:
             at = self.length
@@ -196,7 +199,10 @@ def plain_ids(target: Model, prompt: Sequence[int], n: int) -> list[int]:
 def run_rounds(
     target, drafter, prompt, *, k, n, sampling: Sampling | None = None, **options
 ) -> list[Round]:
-    """All rounds of `speculate`; a model stands for a scorer of it, or for its drafter."""
+    """All rounds of `speculate`; a model stands for a scorer of it, or for its drafter.
+
+    No heads of laws are recorded unless `tops` asks for them: they cost most of a small run.
+    """
     if isinstance(drafter, Model):
         drafter = ModelDrafter(drafter.scorer(), target.vocab_size)
     return list(
@@ -207,7 +213,7 @@ def run_rounds(
             k=k,
             sampling=sampling or Sampling(),
             max_new_tokens=n,
-            **options,
+            **{"tops": 0} | options,
         )
     )
 
@@ -222,7 +228,9 @@ def trace_of(rounds: Sequence[Round], prompt: Sequence[int] = (0,)) -> Trace:
     settings = Settings(rounds[0].k if rounds else 0, "toy", Sampling(), 99, 0)
     source = Source("simulated", "toy", "toy")
     tokens = tuple(Token(i, "") for i in prompt)
-    return Trace(tokens, tuple(rounds), settings, source, rounds[-1].stop_reason if rounds else None)
+    return Trace(
+        tokens, tuple(rounds), settings, source, rounds[-1].stop_reason if rounds else None
+    )
 
 
 # ---- text ------------------------------------------------------------------------------------

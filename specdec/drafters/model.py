@@ -19,6 +19,17 @@ class ModelDrafter:
         self.scorer = scorer
         self.token_ids = getattr(scorer, "token_ids", None)
         self.vocab_size = vocab_size or scorer.vocab_size  # of the target
+        self.context = getattr(scorer, "context", None) or np.inf
+        if self.token_ids is None and scorer.vocab_size != self.vocab_size:
+            raise ValueError(
+                f"The drafter knows {scorer.vocab_size} tokens and the target {self.vocab_size}: "
+                "the two vocabularies differ."
+            )
+        if self.token_ids is not None and np.max(self.token_ids) >= self.vocab_size:
+            raise ValueError(
+                f"The drafter's id {np.max(self.token_ids)} is outside the target's vocabulary "
+                f"[0, {self.vocab_size})."
+            )
 
     @property
     def length(self) -> int:
@@ -27,7 +38,8 @@ class ModelDrafter:
 
     def prefill(self, tokens: Sequence[int]) -> None:
         """Cache the prompt, so that the first draft is not charged for it."""
-        getattr(self.scorer, "feed", self.scorer.score)(tokens)
+        if len(tokens) <= self.context:
+            getattr(self.scorer, "feed", self.scorer.score)(tokens)
 
     def rollback(self, length: int) -> None:
         """Forget what the target did not keep."""
@@ -36,8 +48,12 @@ class ModelDrafter:
     def propose(
         self, context: Sequence[int], k: int, sampling: Sampling, uniforms: Callable
     ) -> Draft:
-        """k tokens, each drawn from the law that its ratio will be taken with."""
+        """k tokens, each drawn from the law that its ratio will be taken with.
+
+        Fewer, and at last none, where the drafter's own context ends.
+        """
         ids = list(context)
+        k = int(max(0, min(k, self.context + 1 - len(ids))))
         laws = np.zeros((k, self.vocab_size))
         columns = slice(None) if self.token_ids is None else self.token_ids
         for i in range(k):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -49,3 +50,6 @@ class Job:
             self.result = work(self)
         except READABLE as error:
             self.error = str(error) or type(error).__name__
+        except Exception as error:  # ours to mend: the log has it, the reader a sentence
+            logging.getLogger(__name__).exception("A job failed")
+            self.error = f"This failed, and should not have ({type(error).__name__}). Try again."

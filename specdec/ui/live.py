@@ -14,10 +14,11 @@ from specdec.trace import Trace
 from specdec.ui import query
 from specdec.ui.engine import MAX_K, MAX_NEW_TOKENS, Asked, Check
 from specdec.ui.measured import Measured, remember
+from specdec.ui.stage import Position, steps
 
 OWN = "own"  # the name of a reader's own prompt
 DRAFTERS = {"model": "small model", "lookup": "prompt lookup"}
-KEYS = ("k", "T", "top_k", "top_p", "n", "seed", "drafter", "prompt", "round", "step")
+KEYS = ("k", "T", "top_k", "top_p", "n", "seed", "drafter", "prompt", "chat", "round", "step")
 LIMITS = {
     "k": query.Number(4, 0, MAX_K, whole=True),
     "n": query.Number(64, 1, MAX_NEW_TOKENS, whole=True),
@@ -39,7 +40,7 @@ def controls(link: Mapping[str, Any]) -> Asked:
             key="live preset",
             required=True,
         )
-        prompt, chat = _prompt(choice, known, link["prompt"] if named == OWN else "")
+        prompt, chat = _prompt(choice, known, link)
     with right:
         drafter = st.segmented_control(
             "Drafter",
@@ -62,17 +63,19 @@ def controls(link: Mapping[str, Any]) -> Asked:
     return Asked(prompt, chat, k, drafter, sampling, n, int(seed))
 
 
-def _prompt(choice: str, known: Mapping[str, Preset], own: str) -> tuple[str, bool]:
+def _prompt(choice: str, known: Mapping[str, Preset], link: Mapping[str, Any]) -> tuple[str, bool]:
     if choice in known:
         preset = known[choice]
         st.text_area(
             "The prompt", preset.prompt, disabled=True, height=140, key=f"live text {choice}"
         )
         return preset.prompt, preset.chat
+    own = "" if link["prompt"] in known else link["prompt"]
     text = st.text_area(
         "The prompt", own, height=140, max_chars=2000, key="live own", placeholder="Any text"
     )
-    return text, st.checkbox("As a chat message (else: text to continue)", True, key="live chat")
+    label = "As a chat message (else: text to continue)"
+    return text, st.checkbox(label, link["chat"] == "1", key="live chat")
 
 
 def recorded(asked: Asked, name: str) -> recordings.Recording:
@@ -84,6 +87,14 @@ def recorded(asked: Asked, name: str) -> recordings.Recording:
 def prompt_key(asked: Asked, name: str) -> str:
     """The prompt as a link carries it: a preset's name, or the reader's own text."""
     return asked.prompt if name == OWN else name
+
+
+def telling(trace: Trace) -> Position:
+    """The end of the first round in which all happens: two kept, one rejected, some discarded."""
+    for r in trace.rounds:
+        if r.accepted >= 2 and r.rejected and len(r.drafted) > r.accepted + 1:
+            return Position(r.index + 1, steps(r) - 1)
+    return Position(1, 0)
 
 
 def source(trace: Trace) -> str:

@@ -1,6 +1,6 @@
 """The live curve: sliders for k, α, c, v and the speed-up that follows while they are dragged.
 
-The browser computes with the twins of `specdec.theory` (assets/live_curve.js) and tells Python
+The browser computes with the twins of `specdec.theory` (assets/theory.js) and tells Python
 the whole point once, when the reader lets go.
 """
 
@@ -17,11 +17,16 @@ from specdec.ui import query
 from specdec.ui.measured import Measured
 
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
+_FILES = {
+    "html": ["live_curve.html"],
+    "css": ["live_curve.css"],
+    "js": ["theory.js", "live_curve.js"],  # one module: an inline component cannot import
+}
 _mount = st.components.v2.component(
     "live_curve",
     **{
-        part: (_ASSETS / f"live_curve.{part}").read_text(encoding="utf-8")
-        for part in ("html", "css", "js")
+        part: "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
+        for part, names in _FILES.items()
     },
 )
 _STEPS = {"k": 1, "alpha": 0.01, "c": 0.005, "v": 0.005}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from specdec import machine
 from specdec.measure import PassTimes, pass_times
 from specdec.ui import engine
 from specdec.ui.job import Job
@@ -12,12 +11,12 @@ from specdec.ui.job import Job
 KEY, TOKENS = "pass job", (1, 2, 3, 5, 9)
 
 
-def _measure(job: Job) -> PassTimes:
+def _measure(job: Job) -> tuple[PassTimes, str]:
     job.say(0.1, "Loading the target")
     pair = engine.load()
     job.say(0.6, "Timing passes over 1, 2, 3, 5 and 9 tokens, in turn")
     with engine.GATE.turn(job):
-        return pass_times(pair.target, TOKENS)
+        return pass_times(pair.target, TOKENS), ", ".join(pair.hardware)
 
 
 def _start() -> None:
@@ -42,12 +41,12 @@ def panel() -> None:
         elif job.error:
             st.error(job.error)
         else:
-            result(job.result)
+            result(*job.result)
 
     watch()
 
 
-def result(times: PassTimes) -> None:
+def result(times: PassTimes, hardware: str) -> None:
     """Five tokens against one, then every count."""
     one, five = times.seconds[0], times.seconds[times.tokens.index(5)]
     left, right = st.columns([1, 2], vertical_alignment="center")
@@ -62,6 +61,6 @@ def result(times: PassTimes) -> None:
         hide_index=True,
     )
     st.caption(
-        f"Measured just now on {machine.describe()}: medians of 15 passes each, in turn, with "
+        f"Measured just now on {hardware}: medians of 15 passes each, in turn, with "
         f"{times.length} tokens cached. Other work on this machine moves them."
     )

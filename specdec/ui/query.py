@@ -79,6 +79,7 @@ KEYS: dict[str, Key] = {
     "n": Number(64, 1, 256, whole=True),
     "drafter": Choice("model", ("model", "lookup")),
     "prompt": Text(),
+    "chat": Choice("1", ("0", "1")),
     "round": Number(0, 0, 9999, whole=True),
     "step": Number(0, 0, 99999, whole=True),
 }

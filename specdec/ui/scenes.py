@@ -92,6 +92,11 @@ def show(scene: Scene, target: toy.ToyModel, drafter: toy.ToyModel | None, k: in
     return Show(trace, plain, Costs(draft_pass=scene.c))
 
 
+def opening(scene: Scene, k: int) -> Show:
+    """The scene with its own tables."""
+    return show(scene, toy.table(tables.TARGET), scene.drafter and toy.table(scene.drafter), k)
+
+
 def length(target: toy.ToyModel) -> int:
     """Words the target writes until it is silent, at most MOST_WORDS; at least one."""
     words: list[str] = []

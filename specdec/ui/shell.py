@@ -32,12 +32,36 @@ PAGES = (
         "A small model guesses ahead; the large one checks all its guesses at once.",
     ),
     Page(
+        "pages/2_watch.py",
+        "watch",
+        "Watch it run",
+        ":material/play_circle:",
+        "Two toy models write one sentence, step by step: what a draft saves, what a wrong guess "
+        "costs, and the two ways in which a drafter disappoints.",
+    ),
+    Page(
+        "pages/3_rule.py",
+        "rule",
+        "The rule",
+        ":material/balance:",
+        "One position, one guess: why keeping it with chance min(1, p/q), and drawing anew from "
+        "what p still lacks, writes exactly p.",
+    ),
+    Page(
         "pages/4_speedup.py",
         "speedup",
         "The speed-up",
         ":material/show_chart:",
         "Three numbers decide whether speculation pays and how far to draft: "
-        "how often a guess is kept, what a guess costs, and how many you make.",
+        "how often a guess is accepted, what a guess costs, and how many you make.",
+    ),
+    Page(
+        "pages/5_live.py",
+        "live",
+        "Live pair",
+        ":material/bolt:",
+        "Two real models on this machine: every draft, every test and every millisecond is "
+        "computed or measured.",
     ),
 )
 
@@ -61,7 +85,7 @@ def begin(address: str) -> None:
         for known in PAGES:
             st.page_link(known.path, label=known.label, icon=known.icon)
     st.title(here.label if address else "Draft · Verify · Accept")
-    st.markdown(f"#### {here.purpose}")
+    st.markdown(here.purpose)
 
 
 def notes(sentences: tuple[str, ...]) -> None:

@@ -21,10 +21,10 @@ MODULES = ("plan", "words", "facts", "dom", "lanes", "clock", "panel", "keys", "
 
 @dataclass(frozen=True)
 class Position:
-    """A place in a trace, as on the screen and in a link: round from 1 (0: none yet), step from 0."""
+    """A place in a trace, as on the screen and in a link."""
 
-    round: int = 1
-    step: int = 0
+    round: int = 1  # from 1; 0 where no round has run yet
+    step: int = 0  # within the round, from 0
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def stage(
     begin = st.session_state[first]
     data |= {"start": begin and asdict(begin), "follow": follow, "mode": mode, "report": report}
     state = _mount(key=key, data=data, on_place_change=lambda: None)
-    return clamp(trace, state.get("place") or begin and asdict(begin) or {})
+    return clamp(trace, state.get("place") or data["start"] or {})
 
 
 def clamp(trace: Trace, place: Mapping[str, Any]) -> Position:
@@ -81,7 +81,9 @@ def clamp(trace: Trace, place: Mapping[str, Any]) -> Position:
     if asked > len(rounds):
         return Position(len(rounds), steps(rounds[-1]) - 1)
     number = max(asked, 1)
-    return Position(number, min(max(_whole(place.get("step"), 0), 0), steps(rounds[number - 1]) - 1))
+    return Position(
+        number, min(max(_whole(place.get("step"), 0), 0), steps(rounds[number - 1]) - 1)
+    )
 
 
 def steps(r: Round) -> int:
@@ -157,35 +159,40 @@ def _written(token: Written) -> dict[str, Any]:
 def _top(top: Top | None) -> dict[str, Any] | None:
     if top is None:
         return None
-    return {"entries": [[i, text, _short(p)] for i, text, p in top.entries], "rest": _short(top.rest)}
-
-
-def _clock(trace: Trace, plain: Trace | None, costs: Costs | None) -> dict[str, Any] | None:
-    """Seconds of every phase, or simulated ones; None if nothing was measured."""
-    if costs:
-        rounds = [
-            [r.draft_passes * costs.draft_pass, 1 + len(r.drafted) * costs.position, 0]
-            for r in trace.rounds
-        ]
-        note = f"1 = a target pass; a draft pass costs {costs.draft_pass:g}"
-        return {
-            "simulated": True,
-            "note": note,
-            "rounds": [[_short(x) for x in parts] for parts in rounds],
-            "plain": [1] * len(plain.written if plain else trace.written),
-        }
-    if trace.source.kind in ("toy", "simulated") or not trace.seconds.total:
-        return None
     return {
-        "simulated": False,
-        "note": "",
-        "rounds": [[_short(x) for x in _phases(r)] for r in trace.rounds],
-        "plain": [_short(r.seconds.total) for r in plain.rounds] if plain else [],
+        "entries": [[i, text, _short(p)] for i, text, p in top.entries],
+        "rest": _short(top.rest),
     }
 
 
-def _phases(r: Round) -> tuple[float, float, float]:
-    return r.seconds.draft, r.seconds.verify, r.seconds.accept
+def _clock(trace: Trace, plain: Trace | None, costs: Costs | None) -> dict[str, Any] | None:
+    """Times of both lanes, measured or from declared costs; None if there are neither."""
+    if costs:
+        rounds = [_priced(r, costs) for r in trace.rounds]
+        other, note = [1.0] * len((plain or trace).written), _prices(trace, costs)
+    elif trace.source.kind in ("live", "recorded") and trace.seconds.total:
+        rounds = [(r.seconds.draft, r.seconds.verify, r.seconds.accept) for r in trace.rounds]
+        other, note = [r.seconds.total for r in plain.rounds] if plain else [], ""
+    else:
+        return None
+    return {
+        "simulated": costs is not None,
+        "note": note,
+        "rounds": [[_short(x) for x in parts] for parts in rounds],
+        "plain": [_short(x) for x in other]
+        if trace.settings.k
+        else [],  # else it is the run itself
+    }
+
+
+def _priced(r: Round, costs: Costs) -> tuple[float, float, float]:
+    return r.draft_passes * costs.draft_pass, 1 + len(r.drafted) * costs.position, 0.0
+
+
+def _prices(trace: Trace, costs: Costs) -> str:
+    draft = f", a draft pass costs {costs.draft_pass:g}" if trace.draft_passes else ""
+    position = f", a further position {costs.position:g}" if costs.position else ""
+    return f"1 = a target pass{draft}{position}"
 
 
 def _short(x: float | None) -> float | None:

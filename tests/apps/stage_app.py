@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import streamlit as st
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1])]
-
-import stage_traces as traces  # noqa: E402
-import streamlit as st  # noqa: E402
-
-from specdec.ui.stage import Costs, clamp, stage  # noqa: E402
+from specdec.ui.stage import Costs, clamp, stage
+from tests.apps import stage_traces as traces
 
 st.set_page_config(layout="wide", page_title="stage")
 query = st.query_params

@@ -14,10 +14,11 @@ from specdec.text import dress
 from specdec.trace import Settings, Source, Token, Trace
 
 WORDS = (
-    " the", " kiln", " occurs", " Rayleigh", " because", " <b>bold</b>", "<script>alert(1)</script>",
-    " 天空", "是", "蓝色", " 🙂", "", " שלום", " العربية", "\n", "\t", "  ", " of", " light", " scattering",
-    "\u202eabc", " &amp;", " a", ",", ".", " extraordinarily", " in", " which", " blue", " sky",
-)  # fmt: skip
+    *(" the", " kiln", " occurs", " Rayleigh", " because", " <b>bold</b>"),
+    *("<script>alert(1)</script>", " 天空", "是", "蓝色", " 🙂", "", " שלום", " العربية"),
+    *("\n", "\t", "  ", " of", " light", " scattering", "\u202eabc", " &amp;", " a", ",", "."),
+    *(" extraordinarily", " in", " which", " blue", " sky"),
+)
 TARGET = {"": "the", "the": "kiln", "the kiln": "held", "the kiln held": "its"} | {
     "the kiln held its": "heat",
     "the kiln held its heat": "overnight",

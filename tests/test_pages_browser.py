@@ -1,0 +1,90 @@
+"""Every page in a real browser: cold, on a phone, in the dark, by keyboard, with real models."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from specdec.ui.shell import PAGES
+
+pytestmark = pytest.mark.browser
+ADDRESSES = [page.address for page in PAGES]
+LABELS = {page.address: page.label for page in PAGES}
+
+
+def opened(watch, address, **how):
+    page = watch.open(f"/{address}", **how)
+    title = LABELS[address] if address else "Draft · Verify · Accept"
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+    return page
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_opens_cold_without_an_error(watch, address, dark):
+    page = opened(watch, address, dark=dark)
+    page.wait_for_timeout(500)
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    expect(page.locator("[data-testid=stException]")).to_have_count(0)
+    grounds = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    red = int(re.findall(r"\d+", grounds)[0])
+    assert red < 64 if dark else red > 192
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_fits_a_phone(watch, address):
+    page = opened(watch, address, width=390)
+    page.wait_for_timeout(1000)
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    main = page.locator("[data-testid=stMain]").evaluate("e => e.scrollWidth - e.clientWidth")
+    assert max(wide, main) <= 1, "the page scrolls sideways"
+
+
+def stage(page):
+    """The stage's live sentence, which says where it is."""
+    return page.get_by_role("status").first
+
+
+def test_the_article_s_round_by_keyboard(watch):
+    page = opened(watch, "watch?drafter=good&link=1".split("?")[0])
+    page.goto("/watch?drafter=good&link=1")
+    slider = page.get_by_role("slider", name=re.compile("step|round|scrub", re.I)).last
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_text(re.compile(r"0 passes for 0 tokens"))).to_be_visible()
+    page.keyboard.press("End")
+    expect(page.get_by_text(re.compile(r"2 passes for 6 tokens"))).to_be_visible()
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowLeft")
+    expect(page.get_by_text(re.compile(r"0 passes for 0 tokens"))).to_be_visible()
+
+
+@pytest.mark.model
+def test_a_live_round_of_the_real_pair(watch, default_pair):
+    page = opened(watch, "live")
+    expect(page.get_by_text("Recorded").first).to_be_visible()
+    page.get_by_role("button", name="One round").click()
+    expect(page.get_by_text("decoded just now")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"round 1 of 1"))).to_be_visible()
+    page.get_by_role("button", name="One round").click()
+    expect(page.get_by_text(re.compile(r"of 2"))).to_be_visible()
+
+
+@pytest.mark.model
+def test_a_whole_live_run_is_compared_with_plain_decoding(watch, default_pair):
+    page = watch.open("/live?n=12&prompt=code&link=1")
+    page.get_by_role("button", name="Run", exact=True).click()
+    verdict = page.get_by_text(re.compile("as plain decoding, one by one|The two texts part"))
+    expect(verdict).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Measured speed-up")).to_be_visible()
+    page.get_by_role("link", name="The speed-up").first.click()
+    expect(page.get_by_text("small model, k = 4").first).to_be_visible()
+
+
+@pytest.mark.model
+def test_the_start_page_measures_this_machine(watch, default_pair):
+    page = opened(watch, "")
+    page.get_by_role("button", name="Measure it here").click()
+    expect(page.get_by_text("A pass over 5 tokens costs")).to_be_visible(timeout=120_000)
