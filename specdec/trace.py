@@ -40,7 +40,12 @@ class Token:
 
 @dataclass(frozen=True)
 class Drafted(Token):
-    """A drafted token and the test it met. Accepted iff u < threshold = min(1, p / q)."""
+    """A drafted token and the test it met, passed with the chance `threshold`.
+
+    Under "pq" it is accepted iff u < threshold = min(1, p / q) and all before it were; under
+    "match" iff the target's own draw with u is this very token; under "block" iff it or a later
+    token of its round has u < threshold.
+    """
 
     q: float  # the drafter's law at this token
     p: float  # the target's law at this token, after the draft's own prefix

@@ -391,3 +391,9 @@ def test_a_browser_s_nonsense_leaves_the_page_whole(app):
     at.run()
     assert not at.exception
     assert dict(parse_qsl(urlsplit(links(at)[0]).query))["prompt"] == HELD.write()
+
+
+def test_half_way_laws_leave_the_page_whole(app):
+    at = app(PAGE, prompt="a,b,c|1/2,1/2,1/10|0,0,0", T="0.5")
+    assert not at.exception
+    assert shown(at)["laws"]["p"] == ["1/2", "1/2", "1/10"]

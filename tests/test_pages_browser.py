@@ -42,23 +42,19 @@ def test_fits_a_phone(watch, address):
     assert max(wide, main) <= 1, "the page scrolls sideways"
 
 
-def stage(page):
-    """The stage's live sentence, which says where it is."""
-    return page.get_by_role("status").first
-
-
 def test_the_article_s_round_by_keyboard(watch):
-    page = opened(watch, "watch?drafter=good&link=1".split("?")[0])
-    page.goto("/watch?drafter=good&link=1")
-    slider = page.get_by_role("slider", name=re.compile("step|round|scrub", re.I)).last
-    slider.focus()
-    page.keyboard.press("Home")
-    expect(page.get_by_text(re.compile(r"0 passes for 0 tokens"))).to_be_visible()
-    page.keyboard.press("End")
-    expect(page.get_by_text(re.compile(r"2 passes for 6 tokens"))).to_be_visible()
-    for _ in range(3):
-        page.keyboard.press("Shift+ArrowLeft")
-    expect(page.get_by_text(re.compile(r"0 passes for 0 tokens"))).to_be_visible()
+    page = watch.open("/watch?drafter=good&link=1")
+    step = page.get_by_role("slider", name="Step")
+    step.focus()
+    for key, words in [
+        ("End", "round 2 of 2 · step 10 of 10"),
+        ("Home", "round 1 of 2 · step 0 of 10"),
+        ("Shift+ArrowRight", "round 2 of 2 · step 0 of 10"),
+        ("ArrowLeft", "round 1 of 2 · step 10 of 10"),
+    ]:
+        page.keyboard.press(key)
+        expect(step).to_have_attribute("aria-valuetext", words)
+    expect(page.get_by_text("1 pass for 3 tokens")).to_be_visible()
 
 
 @pytest.mark.model

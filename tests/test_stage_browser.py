@@ -31,8 +31,9 @@ BOXES = """(stage) => {
   const what = ".strip, .lanes, .say, .clock, .controls, .counts, .panel, footer, .cell, .tok";
   const still = (n) => !n.closest(".cell .tok, .panel .tok");
   const boxes = [...stage.querySelectorAll(what)].filter(still);
-  const numbers = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join();
-  return boxes.map((n) => n.className + numbers(n.getBoundingClientRect()));
+  const home = stage.getBoundingClientRect();
+  const numbers = (b) => [b.x - home.x, b.y - home.y, b.width, b.height].map(Math.round).join();
+  return boxes.map((n) => `${n.className} ${numbers(n.getBoundingClientRect())}`);
 }"""
 
 
@@ -259,6 +260,7 @@ def test_hover_shows_a_token_and_leaving_gives_the_step_back(visit):
 def test_nothing_jumps_within_a_run(visit, width):
     page = visit("trace=kiln", width=width)
     focus(page)
+    page.evaluate("document.fonts.ready.then(() => true)")
     boxes = look(page, BOXES)
     count = sum(stage.steps(r) for r in traces.kiln().rounds)
     rounds = [boxes]

@@ -40,7 +40,10 @@ def shares(found: Found) -> go.Figure:
             name=_label(name),
             x=names,
             y=[count / draws.n for count in draws.counts],
-            marker={"color": colour, "pattern": {"shape": pattern, "solidity": 0.3}},
+            marker={
+                "color": colour,
+                "pattern": {"shape": pattern, "solidity": 0.3, "fillmode": "overlay"},
+            },
         )
     mark_law(figure, found.asked.p)
     figure.update_layout(

@@ -41,7 +41,9 @@ def sequences_panel() -> None:
         "same prompt is continued many times, by the target alone and by the round loop under each "
         "rule. What should come out is known exactly, from the target's own laws: compare."
     )
-    opened = st.expander("Two tokens, hundreds of times, in four ways", on_change="rerun")
+    opened = st.expander(
+        "Two tokens, hundreds of times, in four ways", key="pairs open", on_change="rerun"
+    )
     if not opened.open:  # the chart's script weighs megabytes
         return
     with opened:
@@ -133,11 +135,14 @@ def _bars(found: Sequences, cells: np.ndarray, texts: Sequence[str], order) -> g
             name=TITLES[way.name],
             x=[texts[i] for i in order],
             y=found.shares(way)[order],
-            marker={"color": colour, "pattern": {"shape": pattern, "solidity": 0.3}},
+            marker={
+                "color": colour,
+                "pattern": {"shape": pattern, "solidity": 0.3, "fillmode": "overlay"},
+            },
         )
     mark_law(figure, cells[order])
     figure.update_layout(
-        title=f"The {len(order)} likeliest continuations, beside their exact chance",
+        title="Likeliest continuations, beside p",
         barmode="group",
         yaxis={"title": "share", "rangemode": "tozero"},
         **room(len(found.ways) + 5),
@@ -158,13 +163,13 @@ def _row(found: Sequences, way: Way, cells: np.ndarray) -> dict[str, str]:
     edges = band(cells, [way.n])
     inside = edges.low[0] <= error <= edges.high[0]
     word = "✓ inside" if inside else "✗ above" if error > edges.high[0] else "below, by luck"
-    judged = way.accepted + way.rejected
+    written = way.accepted + way.rejected  # no bonus: the drafts reach beyond two tokens
     return {
         "way": TITLES[way.name],
         "continuations": f"{way.n}",
         "error": f"{error:.4f}",
         "99 % of honest draws": f"{edges.low[0]:.4f} to {edges.high[0]:.4f}: {word}",
-        "accepted ÷ judged": f"{way.accepted / judged:.3f}" if judged else "–",
+        "accepted of written": f"{way.accepted / written:.3f}" if written else "–",
     }
 
 

@@ -32,7 +32,9 @@ def overlaps_panel() -> None:
         "positions, averaged. Every drafter below is lossless: a drafter that ignores the settings "
         "costs speed, never the law, as long as its q is the law it really drew from."
     )
-    opened = st.expander("α along temperature, top-k and top-p", on_change="rerun")
+    opened = st.expander(
+        "α along temperature, top-k and top-p", key="overlaps open", on_change="rerun"
+    )
     if not opened.open:  # the chart's script weighs megabytes
         return
     with opened:
@@ -102,7 +104,7 @@ def _curves(sweep: Sweep) -> go.Figure:
     figure.update_layout(
         title=TITLES[sweep.setting],
         xaxis={"type": "category"},
-        yaxis={"title": "α", "range": [0, 1]},
+        yaxis={"title": "α", "rangemode": "tozero"},
         **room(len(overlaps.DRAFTS)),
     )
     return figure
