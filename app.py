@@ -4,13 +4,12 @@ import streamlit as st
 
 from specdec import recordings
 from specdec.ui import passes, shell
-from specdec.ui.live import source, telling
+from specdec.ui.live import telling
 from specdec.ui.stage import stage
 
 shell.begin("")
 
 recording = recordings.load("code")
-st.caption(source(recording.speculative))
 stage(
     recording.speculative,
     key="start stage",
@@ -47,4 +46,6 @@ with right:
 
 st.subheader("The lessons")
 for page in shell.PAGES[1:]:
-    st.page_link(page.path, label=f"**{page.label}**. {page.purpose}", icon=page.icon)
+    with st.container(border=True, gap="xsmall"):
+        st.page_link(page.path, label=f"**{page.label}**", icon=page.icon)
+        st.markdown(page.purpose)

@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from specdec.compare import compare
 from specdec.ui import engine, live, query, shell
-from specdec.ui.engine import Check
 from specdec.ui.stage import Position, stage
 
 shell.begin("live")
@@ -47,8 +45,8 @@ def panel() -> None:
     if run.trace is not None:
         trace, plain, check, key = run.trace, run.plain, run.check, "live"
     else:
-        trace, plain, key = recording.speculative, recording.plain, f"recorded {name}"
-        check = Check(compare(trace, plain))
+        trace, plain, check = recording.speculative, recording.plain, recording.check
+        key = f"recorded {name}"
     st.caption(live.source(trace))
     start = Position(link.values["round"], link.values["step"])
     if "round" not in st.query_params:

@@ -10,8 +10,8 @@ from typing import Any
 
 from specdec import run
 from specdec.law import Sampling
-from specdec.models.fetch import target_folder
 from specdec.measure import Costs, costs, predicted_speedup, replay
+from specdec.models.fetch import target_folder
 from specdec.presets import Preset
 from specdec.trace import Trace
 

@@ -32,6 +32,35 @@ class NearTie:
     ids: tuple[int, int]
 
 
+@dataclass(frozen=True)
+class Check:
+    """Is the speculative text the target's own? `tie` and `fixed` only where the two part."""
+
+    natural: Comparison
+    tie: NearTie | None = None
+    fixed: Comparison | None = None
+
+
+def check(pair: Any, prompt: str, trace: Trace, plain: Trace) -> Check:
+    """Compare two greedy runs; where they part, measure the tie and repeat both at one shape."""
+    natural = compare(trace, plain)
+    if natural.equal:
+        return Check(natural)
+    s = trace.settings
+    again = at_one_shape(
+        pair,
+        prompt,
+        rows=max(8, -(-(s.k + 1) // 4) * 4),  # a multiple of 4 with room for k + 1
+        k=s.k,
+        drafter=s.drafter,
+        sampling=s.sampling,
+        max_new_tokens=s.max_new_tokens,
+        seed=s.seed,
+        chat=s.chat,
+    )
+    return Check(natural, near_tie(pair, plain, natural.first), again)
+
+
 def compare(a: Trace, b: Trace) -> Comparison:
     """Compare the written tokens; a run that is a shorter prefix parts at its end."""
     xs, ys = a.token_ids, b.token_ids

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from specdec import theory
 from specdec.trace import Trace
 
@@ -99,11 +101,17 @@ def measured_speedup(fast: Trace, slow: Trace) -> float | None:
 
 
 def predicted_speedup(trace: Trace, costs: Costs) -> float | None:
-    """The closed form at the run's own α; a drafter that makes no passes has c = 0."""
+    """The closed forms at the run's own α, each round with the drafts that it made.
+
+    With k drafts in every round it is `theory.speedup`; a lookup drafts less, or nothing, where
+    nothing matches. None if no draft was judged.
+    """
     if trace.alpha is None:
         return None
-    c = costs.c if trace.draft_passes else 0.0
-    return float(theory.speedup(trace.alpha, trace.settings.k, c, costs.v))
+    drafted = np.array([len(r.drafted) for r in trace.rounds])  # [rounds]
+    tokens = theory.tokens_per_pass(trace.alpha, drafted).sum()
+    passes = len(drafted) + costs.c * trace.draft_passes + costs.v * drafted.sum()
+    return float(tokens / passes)
 
 
 def replay(target: Any, drafter: Any, trace: Trace, clock: Callable[[], float]) -> float:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from specdec import run
+from specdec.compare import Check, check
 from specdec.law import Sampling
 from specdec.presets import ASSETS, Preset
+from specdec.schema import build
 from specdec.trace import Trace
 
 FOLDER = ASSETS / "traces"
@@ -26,6 +29,7 @@ class Recording:
 
     speculative: Trace
     plain: Trace
+    check: Check | None  # None: sampled, not comparable word for word
 
 
 def record(
@@ -38,16 +42,29 @@ def record(
         run.generate(pair, preset.prompt, k=k, drafter=drafter, **options)  # warms up the clock
         fast = run.generate(pair, preset.prompt, k=k, drafter=drafter, **options)
         slow = run.plain(pair, preset.prompt, tops=0, **options)
-        for trace, name in ((fast, way), (slow, f"{way}.plain")):
-            file = out / f"{preset.name}.{name}.json"
-            source = replace(trace.source, kind="recorded", when=when)
-            file.write_text(replace(trace, source=source).to_json() + "\n", encoding="utf-8")
-            files.append(file)
+        found = check(pair, preset.prompt, fast, slow) if sampling.greedy else None
+        texts = {
+            way: _recorded(fast, when).to_json(),
+            f"{way}.plain": _recorded(slow, when).to_json(),
+            f"{way}.check": json.dumps(found and asdict(found)),
+        }
+        for name, text in texts.items():
+            files.append(out / f"{preset.name}.{name}.json")
+            files[-1].write_text(text + "\n", encoding="utf-8")
     return files
+
+
+def _recorded(trace: Trace, when: str) -> Trace:
+    return replace(trace, source=replace(trace.source, kind="recorded", when=when))
 
 
 @cache
 def load(preset: str, way: str = "model") -> Recording:
     """A recording by the names of its preset and way; FileNotFoundError where there is none."""
-    fast, slow = (FOLDER / f"{preset}.{name}.json" for name in (way, f"{way}.plain"))
-    return Recording(*(Trace.from_json(f.read_text(encoding="utf-8")) for f in (fast, slow)))
+    fast, slow, found = (
+        (FOLDER / f"{preset}.{name}.json").read_text(encoding="utf-8")
+        for name in (way, f"{way}.plain", f"{way}.check")
+    )
+    return Recording(
+        Trace.from_json(fast), Trace.from_json(slow), build(Check | None, json.loads(found), "check")
+    )

@@ -29,7 +29,9 @@ class Run(Iterator[Round]):
         tops: int = 10,
     ) -> None:
         _check(settings, drafter)
-        self.settings, self._rounds, self._closed = settings, [], False
+        whole = {"k": int(settings.k), "max_new_tokens": int(settings.max_new_tokens)}  # 4.0 is 4
+        self.settings = settings = replace(settings, **whole)
+        self._rounds, self._closed = [], False
         ids = encode(pair.tokenizer, prompt, chat=settings.chat)
         self._typist, self._texts = Typist(pair.texts, ids), pair.texts
         self._first = len(ids)

@@ -1,4 +1,4 @@
-"""Small models, a byte tokenizer and a pair in NumPy: the engine without a neural network.
+"""Small models, drafters and a pair in NumPy: the engine without a neural network.
 
 A logit depends on the whole prefix, through a state that the cache holds for every position, so a
 cache that is a token too long, too short or stale gives other logits, as in a transformer.
@@ -13,12 +13,15 @@ from types import SimpleNamespace
 import numpy as np
 
 from specdec.decode import speculate
-from specdec.drafters import ModelDrafter
+from specdec.drafters import FixedDrafter, ModelDrafter, PromptLookup
 from specdec.law import Sampling
 from specdec.text import Texts
 from specdec.trace import Round, Settings, Source, Token, Trace
+from tests.tokenizers_np import ByteTokenizer
 
 MASK = 2**64 - 1
+GREEDY, SOFT = Sampling(), Sampling(temperature=1.0)
+DRAFTERS = ["itself", "good", "bad", "reduced", "short", "swapping", "lookup", "fixed"]
 
 
 def mixed(x: int) -> int:
@@ -233,98 +236,31 @@ def trace_of(rounds: Sequence[Round], prompt: Sequence[int] = (0,)) -> Trace:
     )
 
 
-# ---- text ------------------------------------------------------------------------------------
-
-PIECES = ("the", " kiln", " held", " its", " heat", " sky", " is", "ab", "ba", " a", "xab", "abc")
-EMOJI, CJK, ACCENT = "😀", "字", "é"
-PARTS = (EMOJI.encode()[:2], EMOJI.encode()[2:], CJK.encode()[:2], b" " + EMOJI.encode()[:3])
+def still() -> float:
+    """A clock that stands still, so that equal runs are equal in every field."""
+    return 0.0
 
 
-class ByteTokenizer:
-    """Byte-level, like GPT-2's: every byte is a token, some strings too, and parts of characters.
-
-    Called like a tokenizer of transformers. Ids: 0 <bos>, 1 <eos>, then the pieces.
-    """
-
-    bos_token_id, eos_token_id, chat_template = 0, 1, None
-    parts = PARTS
-
-    def __init__(self, adds_bos: bool = False) -> None:
-        self.adds_bos = adds_bos
-        self.pieces = [b"<bos>", b"<eos>", *(bytes([b]) for b in range(256))]
-        self.pieces += [*(piece.encode() for piece in PIECES), *self.parts]
-        self.ids = {piece: i for i, piece in enumerate(self.pieces) if i > 1}
-        self.longest = max(map(len, self.ids))
-
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    def __call__(self, text: str) -> dict[str, list[int]]:
-        return {"input_ids": [self.bos_token_id] * self.adds_bos + self.encode(text)}
-
-    def encode(self, text: str, add_special_tokens: bool = False) -> list[int]:
-        """Longest match first."""
-        assert not add_special_tokens, "the engine asks for the special tokens by calling"
-        data, ids = text.encode(), []
-        while data:
-            n = next(n for n in range(self.longest, 0, -1) if data[:n] in self.ids)
-            ids.append(self.ids[data[:n]])
-            data = data[n:]
-        return ids
-
-    def decode(
-        self,
-        ids: Sequence[int],
-        skip_special_tokens: bool = False,
-        clean_up_tokenization_spaces: bool = False,
-    ) -> str:
-        """Bytes that are no character become U+FFFD."""
-        kept = [i for i in ids if not (skip_special_tokens and i < 2)]
-        return b"".join(self.pieces[i] for i in kept).decode("utf-8", errors="replace")
-
-    def bytes_of(self, text: str) -> list[int]:
-        """The text one byte a token: every other character in as many tokens as it has bytes."""
-        return [self.ids[bytes([b])] for b in text.encode()]
+def make_drafter(name: str, target: Model, seed: int = 1):
+    """A drafter by its name in DRAFTERS."""
+    model = {
+        "itself": target,
+        "good": drafting(target, seed, 1.0),
+        "bad": random_model(target.vocab_size, seed + 99),
+        "reduced": Model(target.vocab_size, drafting(target, seed).logits, token_ids=[0, 2]),
+        "short": Model(target.vocab_size, drafting(target, seed).logits, context=9),
+    }
+    if name in model:
+        return ModelDrafter(model[name].scorer(), target.vocab_size)
+    if name == "swapping":
+        return Swapping(*(make_drafter(n, target, seed) for n in ("good", "lookup", "bad")))
+    return {"lookup": PromptLookup(), "fixed": FixedDrafter([1, 0, 2, 1])}[name]
 
 
-class FallbackTokenizer(ByteTokenizer):
-    """SentencePiece-like: a run of byte tokens is text only if the whole run is UTF-8, and the
-    first word of a text loses its space. ASCII is never written in bytes."""
-
-    parts = ()
-
-    def decode(
-        self,
-        ids: Sequence[int],
-        skip_special_tokens: bool = False,
-        clean_up_tokenization_spaces: bool = False,
-    ) -> str:
-        """Every byte of a run that is not UTF-8 becomes U+FFFD."""
-        text, run = "", b""
-        for i in [*ids, None]:
-            piece = b"" if i is None else self.pieces[i]
-            if len(piece) == 1 and piece[0] >= 128:
-                run += piece
-                continue
-            try:
-                text += run.decode()
-            except UnicodeDecodeError:
-                text += "\ufffd" * len(run)
-            run = b""
-            text += piece.decode()
-        return text.removeprefix(" ")
-
-
-class ChatTokenizer(ByteTokenizer):
-    """One with a template: <bos>, the message, a line break."""
-
-    chat_template = "{{ messages }}"
-
-    def apply_chat_template(self, messages, add_generation_prompt: bool, return_dict: bool):
-        assert add_generation_prompt and return_dict
-        [message] = messages
-        assert message["role"] == "user"
-        return {"input_ids": [self.bos_token_id, *self.encode(message["content"] + "\n")]}
+def distinct_target() -> tuple[Model, list[int]]:
+    """A target whose first 20 greedy tokens are all different, and these tokens."""
+    script = list(range(10, 30))
+    return scripted(64, script, prompt=2), script
 
 
 @dataclass
@@ -344,6 +280,18 @@ class Pair:
     def scorers(self) -> list[Scorer]:
         """All caches that were ever made."""
         return [*self.target.scorers, *(self.draft.scorers if self.draft else [])]
+
+
+def random_pair(tokenizer: ByteTokenizer | None = None, **about) -> Pair:
+    """A pair of random laws over the byte tokenizer's vocabulary, without an end token."""
+    target = random_model(len(ByteTokenizer()), seed=1, sharpness=6, name="big")
+    about = {"stop_ids": ()} | about
+    return Pair(target, drafting(target, error=0.5), tokenizer or ByteTokenizer(), **about)
+
+
+def closed(pair: Pair) -> bool:
+    """Whether every cache of the pair's models was freed."""
+    return all(scorer.closed for scorer in pair.scorers)
 
 
 def text_pair(

@@ -231,6 +231,13 @@ def test_a_draw_is_the_inverse_cdf_in_id_order(weights: list[int], bits: int) ->
     assert draw(np.array(weights, float), u) == at
 
 
+def test_a_token_owns_the_lower_end_of_its_interval() -> None:
+    law = np.array([0.25, 0.0, 0.25, 0.5])
+    ends = [0.0, 0.25, 0.5]
+    assert [draw(law, u) for u in ends] == [0, 2, 3]
+    assert [draw(law, np.nextafter(u, 0)) for u in ends[1:]] == [0, 2]
+
+
 @pytest.mark.parametrize("u", [0.0, 0.25, 1 - 2**-53])
 @pytest.mark.parametrize("law", [[0, 0, 1, 0], [0, 0.5, 0.5, 0], [0, 1e-300, 1e-300, 0]], ids=str)
 def test_a_token_without_mass_is_never_drawn(u: float, law: list[float]) -> None:

@@ -130,5 +130,6 @@ def test_texts_that_part_are_looked_into(pair, monkeypatch):
     monkeypatch.setattr(type(pair.target.scorer()), "feed", lambda s, t: s.score(t), raising=False)
     live = finish(Live())
     assert not live.error
-    assert live.check.natural.first == 0 and live.check.tie.gap == pytest.approx(1e-3, abs=1e-9)
+    assert live.check.natural.first == 0
+    assert live.check.tie.gap == pytest.approx(1e-3, abs=1e-9)
     assert live.check.fixed.equal

@@ -1,5 +1,7 @@
 """Costs read off runs and passes: exact on scorers whose clock is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from pairs_np import drafting, ids_of, random_model, run_rounds, trace_of
@@ -85,6 +87,15 @@ def test_prediction_uses_the_closed_form_at_the_runs_own_alpha():
     assert 0 < fast.alpha < 1
     expected = theory.speedup(fast.alpha, 3, 0.1, 0.05)
     assert predicted_speedup(fast, costs_of(fast, slow)) == pytest.approx(expected)
+
+
+def test_rounds_that_draft_less_count_with_what_they_drafted():
+    costs = Costs(4, 1.0, 1.0, 0.0)
+    fast, _ = runs(3, 2.0)
+    rounds = [replace(r, drafted=()) if r.index % 2 else r for r in fast.rounds]
+    mixed = replace(fast, rounds=tuple(rounds))
+    tokens = [theory.tokens_per_pass(mixed.alpha, len(r.drafted)) for r in rounds]
+    assert predicted_speedup(mixed, costs) == pytest.approx(np.mean(tokens))
 
 
 def test_nothing_judged_or_empty_gives_no_number():

@@ -228,7 +228,7 @@ def test_sequences_of_a_pair_are_its_exact_law(tiny: Pair) -> None:
         assert last.shares(way).sum() == pytest.approx(1)  # nothing outside the law
         assert np.abs(last.shares(way) - cells).sum() / 2 < edges.high[0]
     ways = {way.name: way for way in last.ways}
-    assert ways["match"].pairs == ways["plain"].pairs
+    assert ways["match"].drawn == ways["plain"].drawn
     assert ways["plain"].accepted == ways["plain"].rejected == 0
     assert ways["pq"].accepted > ways["match"].accepted > 0
     assert "very same" in same_pairs(last)
@@ -371,7 +371,7 @@ def test_the_shipped_recordings_are_whole(name: str) -> None:
 def test_a_fault_in_match_would_be_said() -> None:
     result = stored.load(sequences.FILE)
     ways = [
-        replace(way, pairs=result.ways[1].pairs) if way.name == "match" else way
+        replace(way, drawn=result.ways[1].drawn) if way.name == "match" else way
         for way in result.ways
     ]
     assert same_pairs(replace(result, ways=tuple(ways))).startswith("✗")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from specdec import run
 from specdec.text import Texts
 from specdec.trace import Trace
-from tests.pairs_np import ByteTokenizer, FallbackTokenizer, text_pair
+from tests.pairs_np import text_pair
+from tests.tokenizers_np import ByteTokenizer, FallbackTokenizer
 
 BYTES = ByteTokenizer()
 FALLBACK = FallbackTokenizer()

@@ -38,17 +38,17 @@ class Branch:
 
 @dataclass(frozen=True)
 class Way:
-    """Pairs drawn in one way; drafts accepted and rejected on the way."""
+    """What was drawn in one way, in the order of the seeds; drafts accepted and rejected."""
 
     name: str
-    pairs: tuple[tuple[int, int, int], ...]  # (first id, second id, how often)
+    drawn: tuple[tuple[int, int], ...]  # first and second id of each continuation
     accepted: int
     rejected: int
 
     @property
     def n(self) -> int:
         """Continuations drawn."""
-        return sum(count for _, _, count in self.pairs)
+        return len(self.drawn)
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class Sequences:
         return {(b.token.id, t.id): b.p * p for b in self.law for t, p in b.then}
 
     def shares(self, way: Way) -> np.ndarray:
-        """How often each pair of `cells` was drawn, as shares; a pair outside would be an error."""
-        drawn = {(a, b): count / way.n for a, b, count in way.pairs}
-        return np.array([drawn.get(pair, 0.0) for pair in self.cells])
+        """How often each pair of `cells` was drawn, as shares; they sum to 1 if none is missing."""
+        counts = Counter(way.drawn)
+        return np.array([counts[pair] / way.n for pair in self.cells])
 
 
 class Prompted:
@@ -163,7 +163,7 @@ def _likely(law: np.ndarray) -> np.ndarray:
 def _drawn(
     name: str, target: Prompted, small: Prompted, ids, n: int, seed: int, sampling, turn
 ) -> Iterator[Way]:
-    pairs, accepted, rejected = Counter(), 0, 0
+    drawn, accepted, rejected = (), 0, 0
     speculative = name != PLAIN
     for i in range(n):
         with turn():
@@ -179,7 +179,7 @@ def _drawn(
                 tops=0,
             )
             rounds = list(loop)
-        pairs[tuple(token.id for r in rounds for token in r.written)] += 1
+        drawn += (tuple(token.id for r in rounds for token in r.written),)
         accepted += sum(r.accepted for r in rounds)
         rejected += sum(r.rejected for r in rounds)
-        yield Way(name, tuple((*p, c) for p, c in sorted(pairs.items())), accepted, rejected)
+        yield Way(name, drawn, accepted, rejected)

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from specdec import Run, Trace, rounds
-from specdec.compare import Comparison, NearTie, at_one_shape, compare, near_tie
+from specdec.compare import Check, check
 from specdec.law import Sampling
 from specdec.ui.gate import Gate
 from specdec.ui.job import Job
@@ -23,9 +23,8 @@ MAX_PROMPT_TOKENS, MAX_NEW_TOKENS, MAX_K = 1024, 256, 16
 DOING = {
     "speculative": "Drafting and verifying",
     "plain": "Plain decoding of the same prompt, for comparison",
-    "check": "The two texts part: repeating both with every pass at one shape",
+    "check": "Comparing the two texts",
 }
-ROWS = 8  # of the equality check's fixed shape, raised where k needs more
 
 
 @dataclass(frozen=True)
@@ -50,15 +49,6 @@ class Asked:
             "max_new_tokens": self.max_new_tokens,
             "seed": self.seed,
         }
-
-
-@dataclass(frozen=True)
-class Check:
-    """Is the speculative text the target's own? `tie` and `fixed` only where they part."""
-
-    natural: Comparison
-    tie: NearTie | None = None
-    fixed: Comparison | None = None
 
 
 @dataclass
@@ -200,18 +190,9 @@ class Live:
             run.close()
         if job.cancelled or not self.asked.sampling.greedy:
             return
-        natural = compare(self.trace, self.plain)
-        if natural.equal:
-            self.check = Check(natural)
-            return
         self.phase = "check"
-        rows = max(ROWS, -(-(self.asked.k + 1) // 4) * 4)
         with GATE.turn(self):
-            self.check = Check(
-                natural,
-                near_tie(pair, self.plain, natural.first),
-                at_one_shape(pair, self.asked.prompt, rows, **self.asked.options()),
-            )
+            self.check = check(pair, self.asked.prompt, self.trace, self.plain)
 
 
 def _run(pair: Any, asked: Asked, *, k: int) -> Run:

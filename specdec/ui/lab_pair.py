@@ -163,14 +163,22 @@ def _row(found: Sequences, way: Way, cells: np.ndarray) -> dict[str, str]:
     edges = band(cells, [way.n])
     inside = edges.low[0] <= error <= edges.high[0]
     word = "✓ inside" if inside else "✗ above" if error > edges.high[0] else "below, by luck"
-    written = way.accepted + way.rejected  # no bonus: the drafts reach beyond two tokens
     return {
         "way": TITLES[way.name],
         "continuations": f"{way.n}",
         "error": f"{error:.4f}",
         "99 % of honest draws": f"{edges.low[0]:.4f} to {edges.high[0]:.4f}: {word}",
-        "accepted of written": f"{way.accepted / written:.3f}" if written else "–",
+        "accepted of written": accepted_share(way),
     }
+
+
+def accepted_share(way: Way) -> str:
+    """Which part of the written tokens are accepted drafts, with its standard error."""
+    written = way.accepted + way.rejected  # no bonus: the drafts reach beyond two tokens
+    if not written:
+        return "–"
+    share = way.accepted / written
+    return f"{share:.3f} ± {np.sqrt(share * (1 - share) / written):.3f}"
 
 
 def same_pairs(found: Sequences) -> str:
@@ -178,7 +186,7 @@ def same_pairs(found: Sequences) -> str:
     ways = {way.name: way for way in found.ways}
     if "match" not in ways or ways["match"].n != ways["plain"].n:
         return ""
-    if ways["match"].pairs == ways["plain"].pairs:
+    if ways["match"].drawn == ways["plain"].drawn:
         return (
             "Sampler-match wrote the *very same* continuations as the target alone, draw for draw: "
             "with the same seed it writes the target's own draws. The others share the law only."

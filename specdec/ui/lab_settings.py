@@ -30,7 +30,10 @@ def overlaps_panel() -> None:
     st.markdown(
         "The target samples at temperature, top-k, top-p; α = Σ min(p, q) at each of many "
         "positions, averaged. Every drafter below is lossless: a drafter that ignores the settings "
-        "costs speed, never the law, as long as its q is the law it really drew from."
+        "costs speed, never the law, as long as its q is the law it really drew from.\n\n"
+        "Look for two things: which drafter is best when the target is nearly greedy, and which "
+        "when it samples freely; and whether temperature lowers α here. That it does is a tendency "
+        "of many pairs, not a law."
     )
     opened = st.expander(
         "α along temperature, top-k and top-p", key="overlaps open", on_change="rerun"

@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from specdec import measure, recordings
+from specdec import measure, recordings, theory
+from specdec.compare import Check
 from specdec.law import Sampling
 from specdec.presets import Preset, presets
 from specdec.trace import Trace
 from specdec.ui import query
-from specdec.ui.engine import MAX_K, MAX_NEW_TOKENS, Asked, Check
+from specdec.ui.engine import MAX_K, MAX_NEW_TOKENS, Asked
 from specdec.ui.measured import Measured, remember
 from specdec.ui.stage import Position, steps
 
@@ -30,16 +31,16 @@ def controls(link: Mapping[str, Any]) -> Asked:
     """The settings, as widgets that start from a link."""
     known = {p.name: p for p in presets()}
     named = link["prompt"] if link["prompt"] in known else OWN if link["prompt"] else "chat"
+    choice = st.segmented_control(
+        "Prompt",
+        [*known, OWN],
+        default=named,
+        format_func=lambda name: known[name].title if name in known else "Your own",
+        key="live preset",
+        required=True,
+    )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        choice = st.segmented_control(
-            "Prompt",
-            [*known, OWN],
-            default=named,
-            format_func=lambda name: known[name].title if name in known else "Your own",
-            key="live preset",
-            required=True,
-        )
         prompt, chat = _prompt(choice, known, link)
     with right:
         drafter = st.segmented_control(
@@ -118,10 +119,24 @@ def rates(trace: Trace, plain: Trace | None) -> None:
     costs = measure.costs_of(trace, plain) if plain else None
     guess = measure.predicted_speedup(trace, costs) if costs else None
     columns[4].metric("Predicted", f"{guess:.2f} ×" if guess else "n/a", help=HELP["predicted"])
-    st.caption(f"Accepted at position 1, 2, … of the draft, of all rounds: {per}")
+    st.caption(f"Accepted at position 1, 2, … of the draft, of all rounds: {per}. {advice(trace, costs)}")
     if fast and guess and trace.source.kind == "live":
         label = f"{trace.source.drafter}, k = {trace.settings.k}"
         remember(Measured(label, trace.settings.k, trace.alpha, costs.c, costs.v, fast))
+
+
+def advice(trace: Trace, costs: measure.Costs | None) -> str:
+    """Which k the closed form would take with this run's α, c and v."""
+    if costs is None or trace.alpha is None or not trace.draft_passes:
+        return ""
+    k = theory.best_k(trace.alpha, costs.c, costs.v, MAX_K)
+    if not k:
+        return f"With c = {costs.c:.2f} and v = {costs.v:.2f} no draft of this kind pays: best is k = 0."
+    speed = theory.speedup(trace.alpha, k, costs.c, costs.v)
+    return (
+        f"With c = {costs.c:.2f} and v = {costs.v:.2f}, measured in these runs, the formula would "
+        f"draft k = {k}, for {speed:.2f} ×."
+    )
 
 
 HELP = {
@@ -148,7 +163,9 @@ def verdict(trace: Trace, plain: Trace | None, check: Check | None) -> str:
             "Sampled: the same *law* as plain decoding, not the same text. Page “The rule” is "
             "about why; only greedy texts can be compared word for word."
         )
-    if check is None or check.natural.equal:
+    if check is None:
+        return "Not compared word for word."
+    if check.natural.equal:
         return f"✓ The same {len(trace.token_ids)} tokens as plain decoding, one by one."
     at = check.natural.first
     words = f"The two texts part at token {at + 1}. "
