@@ -138,7 +138,12 @@ def table(report) -> str:
     for a in report.arms:
         rates = "".join(
             f"{'n/a' if x is None else format(x, '.2f'):>{w}}"
-            for x, w in ((a.predicted, 10), (a.alpha, 6), (a.draft_yield, 6), (a.tokens_per_pass, 6))
+            for x, w in (
+                (a.predicted, 10),
+                (a.alpha, 6),
+                (a.draft_yield, 6),
+                (a.tokens_per_pass, 6),
+            )
         )
         spread = f"({a.spread[0]:.2f}–{a.spread[1]:.2f})"
         lines.append(

@@ -133,9 +133,7 @@ def _transformers(pair: Any, n: int) -> Callable[[Preset], list[int]]:
     return decode
 
 
-def _sample(
-    samples: _Samples, decode: Callable, prompts: Sequence[Preset], *, keep: bool
-) -> None:
+def _sample(samples: _Samples, decode: Callable, prompts: Sequence[Preset], *, keep: bool) -> None:
     began = time.perf_counter()
     results = [decode(preset) for preset in prompts]
     if keep:
@@ -168,9 +166,7 @@ def _arm(name: str, samples: _Samples, plain: _Samples, measured: Costs) -> Arm:
     )
 
 
-def _overhead(
-    pair: Any, preset: Preset, k: int, n: int, sampling: Sampling, repeats: int
-) -> float:
+def _overhead(pair: Any, preset: Preset, k: int, n: int, sampling: Sampling, repeats: int) -> float:
     """Median of (our loop ÷ its bare forwards), each replayed right after its own run."""
     ratios = []
     for _ in range(repeats + 1):

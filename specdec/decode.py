@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 
 from specdec import rule as rules
+from specdec.checks import check_draft, check_run
 from specdec.drafters import Draft
 from specdec.law import Sampling, draw
 from specdec.record import Verified, record
@@ -38,7 +39,7 @@ def speculate(
     The texts of the tokens are empty: nothing here knows a tokenizer.
     """
     ids, context = list(prompt_ids), getattr(scorer, "context", None) or np.inf
-    _check(scorer, drafter, ids, k, max_new_tokens, context, rule)
+    check_run(scorer, drafter, ids, k, max_new_tokens, context, rule)
     uniforms, written = Uniforms(rng), 0
     stops = frozenset(() if stop_ids is None else stop_ids)
     prefill = _prefill(scorer, drafter, ids[:-1], clock)
@@ -47,15 +48,14 @@ def speculate(
         asked = int(min(k, context - start))
         # Block verification has looked ahead: a position that it meets again needs new numbers.
         numbers = uniforms.of_round(index) if rule == "block" else uniforms
-        began = clock()
+        lap = _laps(clock)
         # 1  Draft: k cheap guesses, one after another.
         draft = drafter.propose(ids, asked, sampling, numbers) if asked else Draft([])
-        _check_draft(draft, asked, scorer.vocab_size)
-        tokens = [int(token) for token in draft.tokens]
-        drafted = clock()
+        tokens = check_draft(draft, asked, scorer.vocab_size)
+        drafting = lap()
         # 2  Verify: one pass over what the cache lacks, row i is the law after tokens[:i].
         logits = scorer.score(ids[scorer.length :] + tokens)[-1 - len(tokens) :]  # [n + 1, V]
-        verified = clock()
+        verifying = lap()
         # 3  Accept, by "pq": left to right while u < min(1, p / q); then the target's own token.
         laws = [sampling.law(row, ids + tokens[:i]) for i, row in enumerate(logits)]
         purpose = REPLACE if rule == "match" else TEST  # match tests with the target's own draw
@@ -73,17 +73,14 @@ def speculate(
         for cache in (scorer, drafter):
             _rollback(cache, len(ids) - 1)
         what = Verified(rule, tokens, draft, laws, tests, new, kept, accepted, u, law)
-        drafted_tokens, written_tokens = record(what, greedy=sampling.greedy, tops=tops)
-        after = _lengths(scorer, drafter)
         yield Round(
             index,
             start,
             asked,
             rule,
-            drafted_tokens,
-            written_tokens,
-            Seconds(drafted - began, verified - drafted, clock() - verified, prefill),
-            Lengths((before[0], after[0]), (before[1], after[1]) if after[1] is not None else None),
+            *record(what, greedy=sampling.greedy, tops=tops),
+            Seconds(drafting, verifying, lap(), prefill),
+            _before_and_after(before, _lengths(scorer, drafter)),
             draft.passes,
             reason,
         )
@@ -132,64 +129,22 @@ def _rollback(cache, length: int) -> None:
         )
 
 
+def _laps(clock: Callable[[], float]) -> Callable[[], float]:
+    """A stopwatch: each call gives the seconds since the one before."""
+    last = clock()
+
+    def lap() -> float:
+        nonlocal last
+        before, last = last, clock()
+        return last - before
+
+    return lap
+
+
+def _before_and_after(before: tuple, after: tuple) -> Lengths:
+    (target, small), (target_after, small_after) = before, after
+    return Lengths((target, target_after), None if small_after is None else (small, small_after))
+
+
 def _lengths(scorer, drafter) -> tuple[int, int | None]:
     return scorer.length, getattr(drafter, "length", None)
-
-
-def check_counts(k: int, max_new_tokens: int) -> None:
-    """ValueError unless both are whole numbers in their range; NaN is not."""
-    if not (k >= 0 and k % 1 == 0):
-        raise ValueError(f"k is {k}; it must be a whole number, 0 (plain decoding) or more.")
-    if not (max_new_tokens >= 1 and max_new_tokens % 1 == 0):
-        raise ValueError(
-            f"max_new_tokens is {max_new_tokens}; it must be a whole number, 1 or more."
-        )
-
-
-def _check(
-    scorer, drafter, ids: list[int], k: int, max_new_tokens: int, context: float, rule: str
-) -> None:
-    rules.check(rule)
-    check_counts(k, max_new_tokens)
-    if scorer.length:
-        raise ValueError(
-            f"The scorer already holds {scorer.length} tokens; a run needs an empty one."
-        )
-    if getattr(drafter, "length", 0):
-        raise ValueError(
-            f"The drafter already holds {drafter.length} tokens; a run needs an empty one."
-        )
-    known = getattr(drafter, "vocab_size", scorer.vocab_size)
-    if known != scorer.vocab_size:
-        raise ValueError(
-            f"The drafter knows {known} tokens and the target {scorer.vocab_size}: "
-            "the two vocabularies differ."
-        )
-    if not ids:
-        raise ValueError("The prompt has no tokens; at least one is needed.")
-    wrong = [i for i in ids if not 0 <= i < scorer.vocab_size]
-    if wrong:
-        raise ValueError(
-            f"Prompt id {wrong[0]} is outside the vocabulary [0, {scorer.vocab_size})."
-        )
-    if len(ids) >= context:
-        raise ValueError(
-            f"The prompt has {len(ids)} tokens; the model's context ends at {context}."
-        )
-    if k and drafter is None:
-        raise ValueError(f"k is {k}, but there is no drafter; plain decoding is k = 0.")
-
-
-def _check_draft(draft: Draft, asked: int, vocab_size: int) -> None:
-    n = len(draft.tokens)
-    if n > asked:
-        raise ValueError(f"The drafter gave {n} tokens where at most {asked} were asked.")
-    if any(not 0 <= token < vocab_size for token in draft.tokens):
-        raise ValueError(
-            f"The drafter gave an id outside the target's vocabulary [0, {vocab_size})."
-        )
-    if draft.laws is not None and np.shape(draft.laws) != (n, vocab_size):
-        raise ValueError(
-            f"The drafter's laws have shape {np.shape(draft.laws)}, not ({n}, {vocab_size}): "
-            "the two vocabularies differ."
-        )

@@ -65,9 +65,7 @@ def pass_times(
                 scorer.rollback(length)
     finally:
         scorer.close()
-    return PassTimes(
-        tuple(tokens), tuple(statistics.median(times[n][2:]) for n in tokens), length
-    )
+    return PassTimes(tuple(tokens), tuple(statistics.median(times[n][2:]) for n in tokens), length)
 
 
 def costs(pair: Any, k: int = 4, *, length: int = 128, repeats: int = 15) -> Costs:

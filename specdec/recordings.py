@@ -66,5 +66,7 @@ def load(preset: str, way: str = "model") -> Recording:
         for name in (way, f"{way}.plain", f"{way}.check")
     )
     return Recording(
-        Trace.from_json(fast), Trace.from_json(slow), build(Check | None, json.loads(found), "check")
+        Trace.from_json(fast),
+        Trace.from_json(slow),
+        build(Check | None, json.loads(found), "check"),
     )

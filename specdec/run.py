@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from specdec.decode import check_counts, speculate
+from specdec.checks import check_counts
+from specdec.decode import speculate
 from specdec.drafters import Drafter, ModelDrafter, PromptLookup
 from specdec.law import Sampling
 from specdec.text import Typist

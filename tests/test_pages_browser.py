@@ -37,7 +37,9 @@ def test_opens_cold_without_an_error(watch, address, dark):
 def test_fits_a_phone(watch, address):
     page = opened(watch, address, width=390)
     page.wait_for_timeout(1000)
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    wide = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
     main = page.locator("[data-testid=stMain]").evaluate("e => e.scrollWidth - e.clientWidth")
     assert max(wide, main) <= 1, "the page scrolls sideways"
 

@@ -119,7 +119,9 @@ def rates(trace: Trace, plain: Trace | None) -> None:
     costs = measure.costs_of(trace, plain) if plain else None
     guess = measure.predicted_speedup(trace, costs) if costs else None
     columns[4].metric("Predicted", f"{guess:.2f} ×" if guess else "n/a", help=HELP["predicted"])
-    st.caption(f"Accepted at position 1, 2, … of the draft, of all rounds: {per}. {advice(trace, costs)}")
+    st.caption(
+        f"Accepted at position 1, 2, … of the draft, of all rounds: {per}. {advice(trace, costs)}"
+    )
     if fast and guess and trace.source.kind == "live":
         label = f"{trace.source.drafter}, k = {trace.settings.k}"
         remember(Measured(label, trace.settings.k, trace.alpha, costs.c, costs.v, fast))
@@ -130,13 +132,11 @@ def advice(trace: Trace, costs: measure.Costs | None) -> str:
     if costs is None or trace.alpha is None or not trace.draft_passes:
         return ""
     k = theory.best_k(trace.alpha, costs.c, costs.v, MAX_K)
+    measured = f"With c = {costs.c:.2f} and v = {costs.v:.2f}, as these runs show,"
     if not k:
-        return f"With c = {costs.c:.2f} and v = {costs.v:.2f} no draft of this kind pays: best is k = 0."
+        return f"{measured} no draft of this kind pays: the best is k = 0."
     speed = theory.speedup(trace.alpha, k, costs.c, costs.v)
-    return (
-        f"With c = {costs.c:.2f} and v = {costs.v:.2f}, measured in these runs, the formula would "
-        f"draft k = {k}, for {speed:.2f} ×."
-    )
+    return f"{measured} the best is k = {k}, with {speed:.2f} × by the formula."
 
 
 HELP = {
@@ -177,5 +177,7 @@ def verdict(trace: Trace, plain: Trace | None, check: Check | None) -> str:
     if check.fixed and check.fixed.equal:
         words += "With every pass at one fixed shape the two are the same, bit for bit ✓"
     elif check.fixed:
-        words += f"At one fixed shape they part too, at token {check.fixed.first + 1}: please report it."
+        words += (
+            f"At one fixed shape they part too, at token {check.fixed.first + 1}: please report it."
+        )
     return words

@@ -26,7 +26,7 @@ DRAFTER = {
     "the kiln held its heat": "all",
     "the kiln held its heat all": "night",
 }
-WEAK = {before: "rain" for before in TARGET} | {"rain": "fell"}  # never agrees
+WEAK = dict.fromkeys(TARGET, "rain") | {"rain": "fell"}  # never agrees
 PERFECT = TARGET  # always agrees
 
 
@@ -44,7 +44,8 @@ def parse(text: str, who: str) -> dict[str, str]:
         before, word = _rule(line, f"{who}, line {number}")
         if before in table:
             raise ValueError(
-                f"{who}, line {number}: “{before}” is there already; a toy model is sure of one word."
+                f"{who}, line {number}: “{before}” is there already; "
+                "a toy model is sure of one word."
             )
         table[before] = word
     if "" not in table:

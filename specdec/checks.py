@@ -1,0 +1,70 @@
+"""What a run refuses, in words, before it begins and after every draft."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from specdec.drafters import Draft
+from specdec.rule import check
+
+
+def check_counts(k: int, max_new_tokens: int) -> None:
+    """ValueError unless both are whole numbers in their range; NaN is not."""
+    if not (k >= 0 and k % 1 == 0):
+        raise ValueError(f"k is {k}; it must be a whole number, 0 (plain decoding) or more.")
+    if not (max_new_tokens >= 1 and max_new_tokens % 1 == 0):
+        raise ValueError(
+            f"max_new_tokens is {max_new_tokens}; it must be a whole number, 1 or more."
+        )
+
+
+def check_run(
+    scorer, drafter, ids: list[int], k: int, max_new_tokens: int, context: float, rule: str
+) -> None:
+    """ValueError, before any pass, if the run cannot be what was asked for."""
+    check(rule)
+    check_counts(k, max_new_tokens)
+    if scorer.length:
+        raise ValueError(
+            f"The scorer already holds {scorer.length} tokens; a run needs an empty one."
+        )
+    if getattr(drafter, "length", 0):
+        raise ValueError(
+            f"The drafter already holds {drafter.length} tokens; a run needs an empty one."
+        )
+    known = getattr(drafter, "vocab_size", scorer.vocab_size)
+    if known != scorer.vocab_size:
+        raise ValueError(
+            f"The drafter knows {known} tokens and the target {scorer.vocab_size}: "
+            "the two vocabularies differ."
+        )
+    if not ids:
+        raise ValueError("The prompt has no tokens; at least one is needed.")
+    wrong = [i for i in ids if not 0 <= i < scorer.vocab_size]
+    if wrong:
+        raise ValueError(
+            f"Prompt id {wrong[0]} is outside the vocabulary [0, {scorer.vocab_size})."
+        )
+    if len(ids) >= context:
+        raise ValueError(
+            f"The prompt has {len(ids)} tokens; the model's context ends at {context}."
+        )
+    if k and drafter is None:
+        raise ValueError(f"k is {k}, but there is no drafter; plain decoding is k = 0.")
+
+
+def check_draft(draft: Draft, asked: int, vocab_size: int) -> list[int]:
+    """The drafted ids; ValueError if there are too many, or none that the target knows."""
+    n = len(draft.tokens)
+    if n > asked:
+        raise ValueError(f"The drafter gave {n} tokens where at most {asked} were asked.")
+    if any(not 0 <= token < vocab_size for token in draft.tokens):
+        raise ValueError(
+            f"The drafter gave an id outside the target's vocabulary [0, {vocab_size})."
+        )
+    if draft.laws is not None and np.shape(draft.laws) != (n, vocab_size):
+        raise ValueError(
+            f"The drafter's laws have shape {np.shape(draft.laws)}, not ({n}, {vocab_size}): "
+            "the two vocabularies differ."
+        )
+    return [int(token) for token in draft.tokens]
