@@ -39,9 +39,9 @@ export function fillToken(node, text) {
   node.lastChild.replaceChildren(...pieces);
 }
 
-export function dressToken(node, kind, token, ref) {
+export function dressToken(node, kind, token, ref, word = kind) {
   put(node, "data-kind", kind);
   put(node, "data-ref", ref);
   write(node.firstChild, GLYPH[kind] ?? "");
-  put(node, "aria-label", nameOf(token, kind));
+  put(node, "aria-label", nameOf(token, word));
 }

@@ -1,7 +1,7 @@
 // What one token's panel says: rows of facts, and bars of its laws. Pure.
-import { apart, num, ownToken, quoted, tailOf, testOf } from "./stage_words.js";
-
-const LATER = "…"; // not known yet at this step: the panel gives nothing away
+import { kindAt } from "./stage_plan.js";
+import { num, tailOf } from "./stage_words.js";
+import { LATER } from "./stage_rules.js";
 
 /** Rows of the laws at a position, likeliest first: [{id, text, p, q, residual, mine}]. */
 export function barsOf(tops, token) {
@@ -25,25 +25,20 @@ export const restOf = (tops) =>
 const without = (tops) => Object.fromEntries(Object.entries(tops).filter(([, top]) => top));
 
 /** A drafted token, as far as it is known when `shown`. */
-export function factsOfDrafted(round, i, shown, greedy) {
-  const token = round.drafted[i], known = shown.verified;
-  const judged = token.verdict === "discarded" ? shown.discarded : shown.judged > i;
-  const [u, limit] = token.u === null ? ["–", num(token.threshold)] : apart(token.u, token.threshold);
-  const own = greedy ? ownToken(round, i) : null;
+export function factsOfDrafted(round, i, shown, rule) {
+  const token = round.drafted[i], known = shown.verified, kind = kindAt(round, i, shown);
+  const over = kind !== "drafted" || shown.judged > i, untested = token.verdict === "discarded" && token.passed === null;
   return {
     token,
-    kind: judged ? token.verdict : "drafted",
-    verdict: !judged ? "not judged yet" : token.verdict === "discarded" ? tailOf(round) : testOf(round, i, greedy),
+    kind,
+    verdict: !over ? "not judged yet" : untested ? tailOf(round) : rule.tells(round, i, shown),
     rows: [
       ["q, the drafter's", num(token.q)],
       ["p, the target's", known ? num(token.p) : LATER],
-      ["p / q", known ? (token.q > 0 ? num(token.p / token.q) : "–") : LATER],
-      ["min(1, p/q)", known ? limit : LATER],
-      greedy
-        ? ["same token", !judged || token.verdict === "discarded" ? (judged ? "–" : LATER) : token.verdict === "accepted" ? "yes" : "no"]
-        : ["u", judged ? u : LATER],
+      ...rule.rows(round, i, known, over),
     ],
-    note: greedy ? `Greedy: same top token or not.${known && own !== null ? ` The target's: ${quoted(own)}` : ""}` : "",
+    note: rule.note(round, i, known),
+    residual: rule.residual,
     tops: without({
       p: known ? token.p_top : null,
       q: token.q_top,
@@ -53,21 +48,20 @@ export function factsOfDrafted(round, i, shown, greedy) {
 }
 
 /** A written token; an accepted one is shown with the test that it passed. */
-export function factsOfWritten(round, i, greedy) {
+export function factsOfWritten(round, i, rule) {
   const token = round.written[i], all = { verified: true, judged: Infinity, discarded: true };
-  if (token.kind === "accepted" && round.drafted[i]) return factsOfDrafted(round, i, all, greedy);
+  if (token.kind === "accepted" && round.drafted[i]) return factsOfDrafted(round, i, all, rule);
   const failed = token.kind === "corrected" ? round.drafted[i] : null;
   return {
     token,
     kind: token.kind,
-    verdict: failed
-      ? greedy ? "the target's own token, in place of the rejected one" : "drawn from the residual of the rejected one"
-      : round.drafted.length ? "the target's own, after all drafts were accepted" : "plain decoding: the target's own",
+    verdict: failed ? rule.replaced : round.drafted.length ? "the target's own, after all drafts were accepted" : "plain decoding: the target's own",
     rows: [
       ["p, the target's", num(token.p)],
       ["u of its draw", num(token.u)],
     ],
-    note: greedy ? "Greedy: the target's top token." : "",
+    note: rule.noteOwn(round, i),
+    residual: rule.residual,
     tops: without({ p: token.p_top ?? failed?.p_top, residual: failed?.residual_top }),
   };
 }

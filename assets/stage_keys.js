@@ -22,8 +22,10 @@ export function actionOf(event, where, presenter = false, on = "") {
 
 const PAUSE = { empty: 0, before: 900, draft: 550, verify: 1300, accept: 1100, discard: 1200, write: 1500 }; // ms
 
-/** How long a step stays while playing, in ms; a rejection a little longer. */
+/** How long a step stays while playing, in ms; a surprise a little longer. */
 export function pauseAt(step, round, speed) {
-  const rejected = step.phase === "accept" && round.drafted[step.i].verdict === "rejected";
-  return (PAUSE[step.phase] + (rejected ? 600 : 0)) / speed;
+  return (PAUSE[step.phase] + (step.phase === "accept" && surprises(round, step.i) ? 600 : 0)) / speed;
 }
+
+/** A rejection; where the last pass decides, a pass that saves what failed before it. */
+const surprises = ({ drafted }, i) => (drafted[i].passed === null ? drafted[i].verdict === "rejected" : drafted[i].passed && drafted[i - 1]?.passed === false);

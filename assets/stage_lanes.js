@@ -1,6 +1,7 @@
 // The token strip and the four lanes. Nodes are made once and filled again; a step only flips states.
-import { GLYPH, apart, count, num, ownToken, visible, writtenOf } from "./stage_words.js";
-import { clamp, judged } from "./stage_plan.js";
+import { GLYPH, count, num, visible, writtenOf } from "./stage_words.js";
+import { clamp, isOver, kindAt, tested } from "./stage_plan.js";
+import { ruleOf } from "./stage_rules.js";
 import { dressToken, fillToken, make, makeToken, put, write } from "./stage_dom.js";
 
 /** Bring the strip to a run: prompt, then the written tokens with a seam before every round. */
@@ -48,13 +49,13 @@ function makeColumn(i) {
   cells.verify.append(make("bdi", "num"));
   const line = make("div", "line");
   line.append(make("i", "fill"), make("i", "pin"));
-  cells.accept.append(line, make("span", "num"));
+  cells.accept.append(line, make("bdi", "num own"), make("span", "num"), make("span", "fate"));
   cells.write.append(makeToken());
   return cells;
 }
 
 /** Columns for the longest draft of the run, wide enough for its words: kept from the start. */
-export function fitColumns(lanes, columns, rounds) {
+export function fitColumns(lanes, columns, { rounds, settings, greedy }) {
   const wanted = Math.max(1, ...rounds.map((r) => r.drafted.length + 1));
   const lengths = rounds.flatMap((r) => [...r.drafted, ...r.written].map((t) => visible(t.text).length));
   lanes.style.setProperty("--chars", clamp(Math.max(0, ...lengths), 5, 11));
@@ -64,17 +65,19 @@ export function fitColumns(lanes, columns, rounds) {
     lanes.append(...Object.values(columns.at(-1)));
   }
   lanes.style.setProperty("--columns", wanted);
+  put(lanes, "data-fates", settings.rule === "block" && !greedy); // a line more in the accept lane
 }
 
 /** Put a round's content into the columns; `firstWritten` counts the tokens written before it. */
 export function fillRound(columns, round, run, firstWritten) {
+  const rule = round && ruleOf(round, run);
   columns.forEach((cells, i) => {
     const drafted = round?.drafted[i], written = round?.written[i];
     const used = Boolean(round) && i <= round.drafted.length;
     for (const cell of Object.values(cells)) put(cell, "data-used", used);
     fillDrafted(cells, drafted, i);
-    write(cells.verify.firstChild, used ? scoreOf(round, i, run.greedy) : "");
-    fillTest(cells.accept, round, i, run.greedy);
+    write(cells.verify.firstChild, used ? scoreOf(round, i, rule) : "");
+    fillTest(cells.accept, round, i, rule);
     const token = cells.write.firstChild;
     put(token, "hidden", !written);
     if (!written) return put(token, "data-ref", null);
@@ -92,44 +95,42 @@ function fillDrafted(cells, drafted, i) {
   write(number, drafted ? `q ${num(drafted.q)}` : "");
 }
 
-/** What the target says at a position: its own token (greedy), or p of the drafted one. */
-function scoreOf(round, i, greedy) {
+/** What the target says at a position. */
+function scoreOf(round, i, rule) {
   if (i === round.drafted.length) return i ? "if all ✓" : "next";
-  if (!greedy) return `p ${num(round.drafted[i].p)}`;
-  const own = ownToken(round, i);
-  return own === null ? "·" : visible(own);
+  return rule.scores(round, i);
 }
 
-function fillTest(cell, round, i, greedy) {
-  const drafted = round?.drafted[i], [line, text] = cell.children;
-  const tested = drafted && drafted.verdict !== "discarded";
-  put(line, "hidden", !tested || greedy || drafted.u === null);
+function fillTest(cell, round, i, rule) {
+  const drafted = round?.drafted[i], [line, own, text] = cell.children;
+  const isTested = drafted && i < tested(round), draw = isTested ? rule.draws(round, i) : null;
+  put(line, "hidden", !isTested || !rule.line || drafted.u === null);
+  put(own, "hidden", draw === null);
+  write(own, draw === null ? "" : visible(draw));
   if (!drafted) return write(text, "");
-  put(cell, "data-kind", drafted.verdict);
+  put(cell, "data-kind", drafted.passed === null ? drafted.verdict : drafted.passed ? "passed" : "failed");
   cell.style.setProperty("--limit", drafted.threshold);
   cell.style.setProperty("--u", drafted.u ?? 0);
   const rejected = round.drafted.some((t) => t.verdict === "rejected");
-  const kept = drafted.verdict === "accepted", glyph = GLYPH[drafted.verdict];
-  if (!tested) return write(text, `${glyph} after ${rejected ? "a wrong one" : "the end"}`);
-  if (greedy || drafted.u === null) return write(text, `${glyph} ${kept ? "yes" : "no"}`);
-  const [u, limit] = apart(drafted.u, drafted.threshold);
-  write(text, `${glyph}\u00a0${u} ${kept ? "<" : "≥"}\u00a0${limit}`);
+  write(text, isTested ? rule.marks(round, i) : `${GLYPH.discarded} after ${rejected ? "a wrong one" : "the end"}`);
 }
 
 /** Flip the cells to what is shown at a step. */
-export function showRound(columns, round, shown, active) {
-  const n = round?.drafted.length ?? 0, tests = round ? judged(round) : 0;
+export function showRound(columns, round, run, shown, active) {
+  const n = round?.drafted.length ?? 0, tests = round ? tested(round) : 0, rule = round && ruleOf(round, run);
+  const over = Boolean(round) && isOver(round, shown);
   columns.forEach((cells, i) => {
     const out = i < n && i >= tests;
     put(cells.draft, "data-on", i < shown.drafted && i < n);
-    put(cells.verify, "data-unused", tests > 0 && shown.judged === tests && !round.written[i]);
+    put(cells.verify, "data-unused", over && !round.written[i]);
     put(cells.verify, "data-on", shown.verified && Boolean(round) && i <= n);
     put(cells.accept, "data-on", i < n && (out ? shown.discarded : shown.judged > i));
     put(cells.write, "data-on", shown.written && Boolean(round?.written[i]));
     for (const lane of LANES) put(cells[lane], "data-active", active === `${lane}${i}`);
     if (i >= n) return;
-    const over = out ? shown.discarded : shown.judged > i;
-    dressToken(cells.draft.firstChild, over ? round.drafted[i].verdict : "drafted", { text: round.drafted[i].text }, `d${i}`);
+    const kind = kindAt(round, i, shown), { text } = round.drafted[i], fate = rule.fate(round, i, shown);
+    write(cells.accept.lastChild, fate);
+    dressToken(cells.draft.firstChild, kind, { text }, `d${i}`, fate ? `${kind}, ${rule.tells(round, i, shown)}` : kind);
   });
 }
 
@@ -139,7 +140,7 @@ export function lanesSay(round, run, shown) {
   return {
     draft: !round ? "" : run.settings.k === 0 ? "plain: no draft" : n === 0 ? "nothing found" : passes ? `${count(passes, "small pass")}` : "copied, no pass",
     verify: round ? "ONE target pass" : "",
-    accept: !n ? "" : run.greedy ? "same top token?" : "u < min(1, p/q)?",
+    accept: !n ? "" : ruleOf(round, run).asks,
     write: round && shown.written ? writtenOf(round) : "",
   };
 }

@@ -3,13 +3,11 @@ import { GLYPH, num, piecesOf } from "./stage_words.js";
 import { barsOf, restOf } from "./stage_facts.js";
 import { fillToken, make, put, write } from "./stage_dom.js";
 
-const HEADS = { p: "p", q: "q", residual: "residual" };
-
 /** Fill the panel from facts; null leaves it with a hint. */
 export function fillPanel(panel, facts) {
   put(panel, "data-empty", !facts);
   if (!facts) return;
-  const { token, kind, verdict, rows, note, tops } = facts;
+  const { token, kind, verdict, rows, note, tops, residual } = facts;
   const shown = panel.querySelector(".tok");
   fillToken(shown, token.text);
   put(shown, "data-kind", kind);
@@ -19,15 +17,15 @@ export function fillPanel(panel, facts) {
   write(panel.querySelector(".verdict"), verdict);
   write(panel.querySelector(".note"), note);
   panel.querySelector("dl").replaceChildren(...rows.flatMap(([name, value]) => [make("dt", "", name), make("dd", "", value)]));
-  fillBars(panel.querySelector("table"), tops, token);
+  fillBars(panel.querySelector("table"), tops, token, residual);
 }
 
-function fillBars(table, tops, token) {
+function fillBars(table, tops, token, residual) {
   const names = Object.keys(tops), bars = names.length ? barsOf(tops, token) : [];
   put(table, "hidden", !bars.length);
   const longest = Math.max(...bars.flatMap((bar) => names.map((name) => bar[name] ?? 0)));
   const head = make("tr", "");
-  head.append(make("th", "", "token"), make("th", ""), ...names.map((name) => make("th", `num ${name}`, HEADS[name])));
+  head.append(make("th", "", "token"), make("th", ""), ...names.map((name) => make("th", `num ${name}`, name === "residual" ? residual : name)));
   table.tHead.replaceChildren(head);
   table.tBodies[0].replaceChildren(...bars.map((bar) => barRow(bar, names, longest)));
   const rest = restOf(tops), foot = make("tr", "");

@@ -1,16 +1,29 @@
 // The order of things: a trace → steps, places, times. Pure; nothing here knows the DOM.
 
 export const judged = (round) => round.drafted.filter((token) => token.verdict !== "discarded").length;
+export const accepted = (round) => round.drafted.filter((token) => token.verdict === "accepted").length;
+
+/** Whether every drafted token is tested and the last pass decides; `passed` is null elsewhere. */
+export const looksAhead = (round) => round.drafted.some((token) => token.passed !== null);
+
+/** Tests of a round. */
+export const tested = (round) => round.drafted.filter((t) => t.verdict !== "discarded" || t.passed !== null).length;
+
+/** The last token of the first `tests` that passed its own test, where the last pass decides; else -1. */
+export const lastPass = (round, tests = Infinity) => round.drafted.findLastIndex((t, i) => i < tests && t.passed);
+
+/** Drafted tokens whose fate the tests tell one by one; the others go together, after them. */
+const settled = (round) => (looksAhead(round) ? accepted(round) : tested(round));
 
 /** The steps of one round. Drafting takes a step a pass, verifying one step for all positions. */
 export function stepsOf(round) {
-  const n = round.drafted.length, tests = judged(round);
+  const n = round.drafted.length, tests = tested(round), alone = settled(round);
   const steps = [{ phase: "before", i: 0 }];
   if (round.draft_passes >= n) for (let i = 0; i < n; i++) steps.push({ phase: "draft", i });
   else steps.push({ phase: "draft", i: n - 1 }); // copied, or from one pass: there at once
   steps.push({ phase: "verify", i: n });
   for (let i = 0; i < tests; i++) steps.push({ phase: "accept", i });
-  if (tests < n) steps.push({ phase: "discard", i: tests });
+  if (alone < n) steps.push({ phase: "discard", i: alone });
   steps.push({ phase: "write", i: 0 });
   return steps;
 }
@@ -49,7 +62,7 @@ export function roundFrom(plan, at, way) {
 
 /** What a round shows at a step: tokens drafted and judged, laws known, tail gone, text written. */
 export function shownAt(step, round) {
-  const n = round ? round.drafted.length : 0, tests = round ? judged(round) : 0;
+  const n = round ? round.drafted.length : 0, tests = round ? tested(round) : 0;
   const order = ["empty", "before", "draft", "verify", "accept", "discard", "write"].indexOf(step.phase);
   return {
     drafted: order < 2 ? 0 : order === 2 ? step.i + 1 : n,
@@ -58,6 +71,20 @@ export function shownAt(step, round) {
     discarded: order >= 5,
     written: order === 6,
   };
+}
+
+/** What a drafted token is known to be: "drafted" until its fate is settled. */
+export function kindAt(round, i, shown) {
+  const { verdict } = round.drafted[i];
+  if (shown.discarded) return verdict;
+  const ahead = looksAhead(round), known = ahead ? i <= lastPass(round, shown.judged) : i < shown.judged;
+  return known && (!ahead || verdict === "accepted") ? verdict : "drafted";
+}
+
+/** Whether the walk has settled which positions of the verify pass were of use. */
+export function isOver(round, shown) {
+  const all = shown.judged > 0 && shown.judged === tested(round);
+  return all && (!looksAhead(round) || shown.discarded || accepted(round) === round.drafted.length);
 }
 
 /** Rounds finished and tokens written when a step is over. */
@@ -72,7 +99,7 @@ export function countsAt(step, rounds) {
 /** Whether a run is an older one gone on: the same prompt and the same tokens so far. */
 export function extendsRun(old, run) {
   const ids = (tokens) => tokens.map((t) => t.id).join();
-  const same = (a, b) => ids(a.drafted) === ids(b.drafted) && ids(a.written) === ids(b.written);
+  const same = (a, b) => a.rule === b.rule && ids(a.drafted) === ids(b.drafted) && ids(a.written) === ids(b.written);
   return (
     old.rounds.length <= run.rounds.length &&
     old.hidden === run.hidden &&
@@ -95,7 +122,7 @@ export function timeAt(step, round, parts, begins) {
   if (step.phase === "before") return begin;
   if (step.phase === "draft") return begin + (draft * (step.i + 1)) / round.drafted.length;
   if (step.phase === "verify") return begin + draft + verify;
-  if (step.phase === "accept") return begin + draft + verify + (accept * (step.i + 1)) / judged(round);
+  if (step.phase === "accept") return begin + draft + verify + (accept * (step.i + 1)) / tested(round);
   return begins[step.round + 1];
 }
 

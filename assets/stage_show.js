@@ -1,6 +1,8 @@
 // A run on the screen: what a step does not change, and what it does.
-import { clamp, countsAt, shownAt } from "./stage_plan.js";
-import { endOf, sayOf, sourceOf, tallyOf } from "./stage_words.js";
+import { clamp, countsAt, lastPass, shownAt } from "./stage_plan.js";
+import { endOf, sourceOf } from "./stage_words.js";
+import { ruleOf } from "./stage_rules.js";
+import { sayOf, tallyOf } from "./stage_say.js";
 import { factsOfDrafted, factsOfPrompt, factsOfWritten } from "./stage_facts.js";
 import { make, put, write } from "./stage_dom.js";
 import { fillRound, fillStrip, fitColumns, lanesSay, showRound } from "./stage_lanes.js";
@@ -14,7 +16,7 @@ export function fill(s) {
   s.times = timesOf(run.clock);
   put(s.root, "data-mode", run.mode);
   s.items = fillStrip(s.strip, run);
-  fitColumns(s.lanes, s.columns, run.rounds);
+  fitColumns(s.lanes, s.columns, run);
   const clock = JSON.stringify(run.clock);
   if (s.clock !== clock) fillClock(find(".clock"), s.times, run.settings.k === 0);
   s.clock = clock;
@@ -40,7 +42,10 @@ export function show(s, at) {
     s.filled = step.round;
   }
   const active = ["draft", "accept"].includes(step.phase) ? `${step.phase}${step.i}` : step.phase;
-  showRound(s.columns, round, shown, active);
+  showRound(s.columns, round, run, shown, active);
+  const kept = round ? lastPass(round, shown.judged) + 1 : 0; // by the last pass so far
+  put(find(".keep"), "hidden", !kept);
+  s.lanes.style.setProperty("--kept", Math.max(kept, 1));
   put(s.lanes, "data-verified", shown.verified);
   put(s.lanes, "data-phase", step.phase);
   const said = lanesSay(round, run, shown);
@@ -138,9 +143,9 @@ function factsOf(s, ref) {
   const { run, plan } = s, step = plan[s.at], round = run.rounds[step.round], i = Number(ref.slice(1));
   if (ref[0] === "p") return run.prompt[i] ? factsOfPrompt(run.prompt[i]) : null;
   const shown = shownAt(step, round);
-  if (ref[0] === "d") return i < shown.drafted ? factsOfDrafted(round, i, shown, run.greedy) : null;
+  if (ref[0] === "d") return i < shown.drafted ? factsOfDrafted(round, i, shown, ruleOf(round, run)) : null;
   if (i >= countsAt(step, run.rounds).tokens) return null;
   let first = 0, r = 0;
   while (first + run.rounds[r].written.length <= i) first += run.rounds[r++].written.length;
-  return factsOfWritten(run.rounds[r], i - first, run.greedy);
+  return factsOfWritten(run.rounds[r], i - first, ruleOf(run.rounds[r], run));
 }

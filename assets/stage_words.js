@@ -1,5 +1,5 @@
-// What the stage says: tokens made visible, numbers, one sentence a step. Pure.
-import { countsAt, judged } from "./stage_plan.js";
+// The words of the stage: tokens made visible, numbers, why something ended. Pure.
+import { judged } from "./stage_plan.js";
 
 export const GLYPH = { accepted: "✓", corrected: "↻", bonus: "+", rejected: "✗", discarded: "–" };
 
@@ -56,26 +56,13 @@ export function timeOf(x, simulated) {
   return x < 1 ? `${(x * 1000).toFixed(0)} ms` : `${x.toFixed(2)} s`;
 }
 
-/** Greedy: the target's own token at a drafted position; null where the trace does not hold it. */
+/** Greedy and sampler-match: the target's own token at a drafted position; null where the trace does not hold it. */
 export function ownToken(round, i) {
   const token = round.drafted[i], written = round.written[i];
-  if (token.verdict !== "discarded") return written.text;
+  if (token.verdict !== "discarded") return written?.text ?? null;
   if (!token.p_top) return null;
   const [id, text] = token.p_top.entries[0];
   return id === token.id ? token.text : text;
-}
-
-/** How a test came out, in words. */
-export function testOf(round, i, greedy) {
-  const token = round.drafted[i], kept = token.verdict === "accepted";
-  if (greedy) {
-    if (kept) return "the target's own token too";
-    const own = ownToken(round, i);
-    return own === null ? "not the target's own token" : `the target's own token is ${quoted(own)}`;
-  }
-  if (token.u === null) return `min(1, p/q) is ${num(token.threshold)}`;
-  const [u, limit] = apart(token.u, token.threshold);
-  return `u = ${u} ${kept ? "<" : "≥"} ${limit} = min(1, p/q)`;
 }
 
 /** Why the tail went. */
@@ -84,13 +71,6 @@ export function tailOf(round) {
   const rejected = round.drafted.some((t) => t.verdict === "rejected");
   return `${count(n, "token")} ${rejected ? "drafted after a wrong one" : "drafted after the end"}`;
 }
-
-const KINDS = ["accepted", "corrected", "bonus"];
-const tally = (round) =>
-  KINDS.map((kind) => [round.written.filter((t) => t.kind === kind).length, kind])
-    .filter(([n]) => n)
-    .map(([n, kind]) => `${n} ${kind}`)
-    .join(", ");
 
 export const ENDS = {
   eos: "end-of-text token",
@@ -105,57 +85,13 @@ export const endOf = (reason) => (reason ? (reason === "cancelled" ? "cancelled"
 
 export const writtenOf = (round) => `${count(round.written.length, "token")} for one pass`;
 
-const ownWords = (token, run) =>
-  token.kind === "bonus" ? "is the target's own" : run.greedy ? "replaces the rejected one" : "was drawn from the residual";
-
-const SAY = {
-  empty: () => "No round yet.",
-  before: (s, r, run) => {
-    const { tokens } = countsAt(s, run.rounds);
-    const after = run.prompt.some((t) => t.text) ? "the prompt" : "an empty text";
-    return `before: ${tokens ? `${count(tokens, "token")} written so far` : `after ${after}`}.`;
-  },
-  draft: (s, r) => {
-    const n = r.drafted.length, token = r.drafted[s.i];
-    if (r.draft_passes < n)
-      return `draft: ${count(n, "token")} ${r.draft_passes ? `from ${count(r.draft_passes, "pass")}` : "copied, without a pass"}.`;
-    return `draft ${s.i + 1} of ${n}: the drafter guesses ${quoted(token.text)} (q = ${num(token.q)}).`;
-  },
-  verify: (s, r) => `verify: one target pass scores ${count(r.drafted.length + 1, "position")}${r.drafted.length ? " at once" : ""}.`,
-  accept: (s, r, run) => {
-    const token = r.drafted[s.i];
-    return `test ${s.i + 1}: ${quoted(token.text)} is ${token.verdict}: ${testOf(r, s.i, run.greedy)}.`;
-  },
-  discard: (s, r) => `${tailOf(r)}: discarded.`,
-  write: (s, r, run) => {
-    const last = r.written.at(-1), own = last && last.kind !== "accepted";
-    return (
-      `write: ${writtenOf(r)} (${tally(r)})` +
-      (own ? `; ${quoted(last.text)} ${ownWords(last, run)}.` : ".") +
-      (r.stop_reason ? ` The run ends: ${ENDS[r.stop_reason]}.` : "")
-    );
-  },
-};
-
-/** The sentence of a step. */
-export function sayOf(step, run) {
-  const round = run.rounds[step.round], text = SAY[step.phase](step, round, run);
-  return round ? `Round ${step.round + 1}, ${text}` : run.end === "cancelled" ? "Cancelled before the first round." : text;
-}
-
-/** "11 passes for 27 tokens · 2.45 a pass", over the rounds that are finished at a step. */
-export function tallyOf(step, rounds) {
-  const { finished, tokens } = countsAt(step, rounds);
-  if (!finished) return step.round < 0 ? "" : "no pass finished yet";
-  return `${count(finished, "pass")} for ${count(tokens, "token")} · ${(tokens / finished).toFixed(2)} a pass`;
-}
-
 /** Where the trace comes from. */
 export function sourceOf({ kind, target, drafter, dtype, device, machine, when }, settings) {
   const first = { recorded: `recorded${when ? ` on ${when.slice(0, 10)}` : ""}`, toy: "toy: lookup tables, no model" };
   const models = kind === "toy" ? "" : [target, settings.k ? `drafter ${drafter}` : ""].filter(Boolean).join(" + ");
+  const rule = { match: "rule: sampler-match", block: "rule: block verification" }[settings.rule];
   const where = [dtype, device, machine].filter(Boolean).join(" · ");
-  return [first[kind] ?? kind, models, where].filter(Boolean).join(" · ");
+  return [first[kind] ?? kind, models, rule, where].filter(Boolean).join(" · ");
 }
 
 /** A token button's name for those who do not see it. */

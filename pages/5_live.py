@@ -67,6 +67,7 @@ def panel() -> None:
             top_p=s.top_p,
             n=asked.max_new_tokens,
             seed=asked.seed,
+            rule=asked.rule,
             round=place.round,
             step=place.step,
         )

@@ -163,12 +163,16 @@ def _trace(parser: argparse.ArgumentParser) -> None:
 
 def trace(o: argparse.Namespace) -> None:
     """Record every preset, greedy and sampled, beside plain decoding of the same prompt."""
+    from specdec.lab import stored
     from specdec.recordings import record
 
     pair, o.out = _pair(o), o.out
     o.out.mkdir(parents=True, exist_ok=True)
     for preset in _chosen(o.preset):
         for path in record(pair, preset, o.out, k=o.k, n=o.n, seed=o.seed, when=_today()):
+            print(path)
+    if not o.preset:
+        for path in stored.record(pair, o.out, n=400, seed=o.seed, when=_today()):
             print(path)
 
 

@@ -53,6 +53,7 @@ def check(pair: Any, prompt: str, trace: Trace, plain: Trace) -> Check:
         rows=max(8, -(-(s.k + 1) // 4) * 4),  # a multiple of 4 with room for k + 1
         k=s.k,
         drafter=s.drafter,
+        rule=s.rule,
         sampling=s.sampling,
         max_new_tokens=s.max_new_tokens,
         seed=s.seed,
@@ -87,7 +88,7 @@ def near_tie(pair: Any, trace: Trace, at: int) -> NearTie:
 
 def at_one_shape(pair: Any, prompt: str, rows: int = 8, **options: Any) -> Comparison:
     """Speculative and plain decoding again, every target pass at one fixed shape."""
-    plain_options = {name: x for name, x in options.items() if name not in ("k", "drafter")}
+    plain_options = {name: x for name, x in options.items() if name not in ("k", "drafter", "rule")}
     fast = run.generate(pair, prompt, rows=rows, tops=0, **options)
     slow = run.plain(pair, prompt, rows=rows, tops=0, **plain_options)
     return compare(fast, slow)

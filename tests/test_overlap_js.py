@@ -13,7 +13,7 @@ import pytest
 
 from specdec import fractions_text, rule
 from specdec.law import Sampling, draw
-from specdec.ui import overlap, overlap_laws
+from specdec.ui import component, overlap, overlap_laws
 
 SCRIPT = """
 const js = await import("data:text/javascript," + encodeURIComponent(data.script));
@@ -32,7 +32,8 @@ give((() => { %s })());
 @pytest.fixture(scope="module")
 def js(node) -> Callable[..., Any]:
     """What a JavaScript function body returns, given the canvas as shipped (`js`) and `input`."""
-    return lambda body, **given: node(SCRIPT % body, {"script": overlap.script(), "input": given})
+    text = component.script("overlap", overlap.MODULES)
+    return lambda body, **given: node(SCRIPT % body, {"script": text, "input": given})
 
 
 def random_law(rng: random.Random, n: int, most: int = 9) -> list[F]:
@@ -403,7 +404,7 @@ def test_digits_are_never_a_false_zero_or_one(js):
 
 
 def test_the_component_is_one_module_without_imports_markup_or_addresses():
-    text = overlap.script()
+    text = component.script("overlap", overlap.MODULES)
     assert "\nimport " not in text and not text.startswith("import ")
     assert "innerHTML" not in text and "insertAdjacentHTML" not in text
     assert [line for line in text.splitlines() if "http" in line] == [

@@ -95,6 +95,14 @@ def test_any_prompt_runs_or_is_refused_in_a_sentence(app, pair, text):
     assert (len(shown(at)["rounds"]) > 0) and (at.error or shown(at)["source"]["kind"] == "live")
 
 
+@pytest.mark.parametrize("rule", ["pq", "match", "block"])
+def test_every_lossless_rule_can_be_watched(app, pair, rule):
+    at = press(app(PAGE, rule=rule, T="1", n="8", link="1"), "Run")
+    assert not at.exception and not at.error
+    assert engine.live().trace.settings.rule == rule
+    assert ("as a rough one" in texts(at)) is (rule != "pq")
+
+
 def test_k_0_is_plain_decoding(app, pair):
     at = press(app(PAGE, k="0", n="5", link="1"), "Run")
     assert not at.exception and len(shown(at)["rounds"]) == 5
@@ -109,8 +117,8 @@ def test_nonsense_in_the_link(app):
 
 
 def test_the_link_restores_everything(app):
-    values = ("6", "0.7", "40", "0.9", "32", "7", "model", "code")
-    names = ("k", "T", "top_k", "top_p", "n", "seed", "drafter", "prompt")
+    values = ("6", "0.7", "40", "0.9", "32", "7", "model", "code", "block")
+    names = ("k", "T", "top_k", "top_p", "n", "seed", "drafter", "prompt", "rule")
     state = dict(zip(names, values))
     at = app(PAGE, round="2", step="3", link="1", **state)
     [link] = [c.value for c in at.code if "live?" in c.value]

@@ -38,6 +38,7 @@ class Asked:
     sampling: Sampling
     max_new_tokens: int
     seed: int
+    rule: str = "pq"
 
     def options(self) -> dict[str, Any]:
         """Keywords of `specdec.rounds`."""
@@ -48,6 +49,7 @@ class Asked:
             "sampling": self.sampling,
             "max_new_tokens": self.max_new_tokens,
             "seed": self.seed,
+            "rule": self.rule,
         }
 
 

@@ -19,7 +19,25 @@ from specdec.ui.stage import Position, steps
 
 OWN = "own"  # the name of a reader's own prompt
 DRAFTERS = {"model": "small model", "lookup": "prompt lookup"}
-KEYS = ("k", "T", "top_k", "top_p", "n", "seed", "drafter", "prompt", "chat", "round", "step")
+RULES = {
+    "pq": "min(1, p/q), else the residual",
+    "match": "sampler-match: keep what the target draws too",
+    "block": "block verification: the draft judged as a whole",
+}
+KEYS = (
+    "k",
+    "T",
+    "top_k",
+    "top_p",
+    "n",
+    "seed",
+    "drafter",
+    "prompt",
+    "chat",
+    "rule",
+    "round",
+    "step",
+)
 LIMITS = {
     "k": query.Number(4, 0, MAX_K, whole=True),
     "n": query.Number(64, 1, MAX_NEW_TOKENS, whole=True),
@@ -55,13 +73,16 @@ def controls(link: Mapping[str, Any]) -> Asked:
         temperature = st.slider(
             "Temperature (0: greedy)", 0.0, 2.0, float(link["T"]), 0.05, key="live T"
         )
-        with st.popover("Top-k, top-p, length, seed", width="stretch"):
+        with st.popover("Top-k, top-p, length, rule, seed", width="stretch"):
             top_k = st.number_input("Top-k (0: off)", 0, 1000, link["top_k"], key="live top_k")
             top_p = st.slider("Top-p (1: off)", 0.05, 1.0, float(link["top_p"]), key="live top_p")
             n = st.slider("Tokens at most", 1, MAX_NEW_TOKENS, link["n"], key="live n")
+            rule = st.radio(
+                "Rule", list(RULES), list(RULES).index(link["rule"]), RULES.get, key="live rule"
+            )
             seed = st.number_input("Seed", 0, 2**32 - 1, link["seed"], key="live seed")
     sampling = Sampling(temperature, int(top_k), top_p)
-    return Asked(prompt, chat, k, drafter, sampling, n, int(seed))
+    return Asked(prompt, chat, k, drafter, sampling, n, int(seed), rule)
 
 
 def _prompt(choice: str, known: Mapping[str, Preset], link: Mapping[str, Any]) -> tuple[str, bool]:
@@ -116,6 +137,11 @@ def rates(trace: Trace, plain: Trace | None) -> None:
     columns[1].metric("α (of the judged)", number(trace.alpha), help=HELP["alpha"])
     columns[2].metric("Draft yield", number(trace.draft_yield), help=HELP["yield"])
     columns[3].metric("Measured speed-up", f"{fast:.2f} ×" if fast else "n/a", help=HELP["speed"])
+    if trace.settings.rule != "pq":
+        st.caption(
+            "Under this rule accepted ÷ judged is not Σ min(p, q): the formulas take it as an α "
+            "all the same, so read the prediction as a rough one."
+        )
     costs = measure.costs_of(trace, plain) if plain else None
     guess = measure.predicted_speedup(trace, costs) if costs else None
     columns[4].metric("Predicted", f"{guess:.2f} ×" if guess else "n/a", help=HELP["predicted"])

@@ -6,18 +6,16 @@ when the reader's hands rest. With `exact=False` it shows laws in floats, to loo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from specdec.ui.component import component
 from specdec.ui.overlap_laws import Drop, Laws, examples, of_browser
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
-_MODULES = ("ratio", "rule", "edit", "words", "dom", "bars", "flow", "panels", "table", "hands")
+MODULES = ("ratio", "rule", "edit", "words", "dom", "bars", "flow", "panels", "table", "hands")
 SUMS_TO_ONE = 1e-6  # floats of a trace
 
 
@@ -52,17 +50,7 @@ def overlap(
     return of_browser(state.get("laws")) or laws
 
 
-def script() -> str:
-    """The modules of the canvas as one: a component takes one text. Their imports are dropped."""
-    files = [f"overlap_{module}.js" for module in _MODULES] + ["overlap.js"]
-    text = "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in files)
-    return re.sub(r'^import \{.*\} from "\./overlap_\w+\.js";\n', "", text, flags=re.MULTILINE)
-
-
-_html, _css = (
-    (_ASSETS / f"overlap.{kind}").read_text(encoding="utf-8") for kind in ("html", "css")
-)
-_mount = st.components.v2.component("overlap", html=_html, css=_css, js=script())
+_mount = component("overlap", MODULES)
 
 
 def _wire(laws: Laws) -> dict[str, Any]:

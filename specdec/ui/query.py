@@ -80,6 +80,7 @@ KEYS: dict[str, Key] = {
     "drafter": Choice("model", ("model", "lookup")),
     "prompt": Text(),
     "chat": Choice("1", ("0", "1")),
+    "rule": Choice("pq", ("pq", "match", "block")),
     "round": Number(0, 0, 9999, whole=True),
     "step": Number(0, 0, 99999, whole=True),
 }

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
 
 from specdec.trace import Drafted, Round, Top, Trace, Written
+from specdec.ui.component import component
 
 PROMPT_SHOWN = 24  # last prompt tokens on the strip; of the others only their number
 DIGITS = 6  # significant, and only on the wire
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
-MODULES = ("plan", "words", "facts", "dom", "lanes", "clock", "panel", "keys", "show")
+MODULES = (
+    *("plan", "words", "block", "rules", "say", "facts"),  # pure
+    *("dom", "lanes", "clock", "panel", "keys", "show"),
+)
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,16 @@ def clamp(trace: Trace, place: Mapping[str, Any]) -> Position:
 
 
 def steps(r: Round) -> int:
-    """Steps of a round on the stage: before, drafting, verify, a test each, the tail, write."""
+    """Steps of a round on the stage: before, drafting, verify, a test each, the tail, write.
+
+    Where every drafted token is tested ("block"), those that no pass has kept are the tail.
+    """
     n, judged = len(r.drafted), r.accepted + r.rejected
     drafting = n if r.draft_passes >= n else 1
-    return 1 + drafting + 1 + judged + (judged < n) + 1
+    always = [_passed(r.rule, token) is not None for token in r.drafted]
+    tests = sum(a or token.verdict != "discarded" for a, token in zip(always, r.drafted))
+    settled = r.accepted if any(always) else judged
+    return 1 + drafting + 1 + tests + (settled < n) + 1
 
 
 def wire(trace: Trace, plain: Trace | None = None, costs: Costs | None = None) -> dict[str, Any]:
@@ -101,35 +108,28 @@ def wire(trace: Trace, plain: Trace | None = None, costs: Costs | None = None) -
         "hidden": len(trace.prompt) - len(prompt),
         "rounds": [_round(r) for r in trace.rounds],
         "greedy": trace.settings.sampling.greedy,
-        "settings": {"k": trace.settings.k},
+        "settings": {"k": trace.settings.k, "rule": trace.settings.rule},
         "source": asdict(trace.source),
         "end": trace.stop_reason,
         "clock": _clock(trace, plain, costs),
     }
 
 
-def script() -> str:
-    """The modules of the stage as one: a component takes one text. Their imports are dropped."""
-    names = [f"stage_{module}.js" for module in MODULES] + ["stage.js"]
-    text = "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
-    return re.sub(r'^import \{.*\} from "\./stage_\w+\.js";\n', "", text, flags=re.MULTILINE)
-
-
-_html, _css = ((ASSETS / f"stage.{kind}").read_text(encoding="utf-8") for kind in ("html", "css"))
-_mount = st.components.v2.component("stage", html=_html, css=_css, js=script())
+_mount = component("stage", MODULES)
 
 
 def _round(r: Round) -> dict[str, Any]:
     return {
         "k": r.k,
+        "rule": r.rule,
         "draft_passes": r.draft_passes,
         "stop_reason": r.stop_reason,
-        "drafted": [_drafted(token) for token in r.drafted],
+        "drafted": [_drafted(token, r.rule) for token in r.drafted],
         "written": [_written(token) for token in r.written],
     }
 
 
-def _drafted(token: Drafted) -> dict[str, Any]:
+def _drafted(token: Drafted, rule: str) -> dict[str, Any]:
     return {
         "id": token.id,
         "text": token.text,
@@ -138,10 +138,16 @@ def _drafted(token: Drafted) -> dict[str, Any]:
         "u": _short(token.u),
         "threshold": _short(token.threshold),
         "verdict": token.verdict,
+        "passed": _passed(rule, token),
         "p_top": _top(token.p_top),
         "q_top": _top(token.q_top),
         "residual_top": _top(token.residual_top),
     }
+
+
+def _passed(rule: str, token: Drafted) -> bool | None:
+    """Block verification: how the token's own test came out, before the digits are cut."""
+    return token.u < token.threshold if rule == "block" and token.u is not None else None
 
 
 def _written(token: Written) -> dict[str, Any]:

@@ -21,6 +21,9 @@ made = {
     "long": lambda: (traces.sampled(180, seed=5), traces.sampled(180, k=0, seed=5), None),
     "plain": lambda: (traces.sampled(k=0), None, None),
     "copied": lambda: (traces.sampled(copied=True, k=6), None, None),
+    "match": lambda: (traces.ruled("match"), traces.ruled("match", k=0), None),
+    "block": lambda: (traces.ruled("block"), traces.ruled("block", k=0), None),
+    "cut": lambda: (traces.ruled("block", seed=4, stop_ids=(5,)), None, None),
     "cancelled": lambda: (traces.first(traces.sampled(), 0, "cancelled"), None, None),
 }
 trace, plain, costs = made[name]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,8 @@ from specdec.decode import speculate
 from specdec.drafters import FixedDrafter, ModelDrafter
 from specdec.law import Sampling
 from specdec.text import dress
-from specdec.trace import Settings, Source, Token, Trace
+from specdec.trace import Round, Settings, Source, Token, Trace
+from tests.pairs_np import SOFT, drafting, random_model, run_rounds
 
 WORDS = (
     *(" the", " kiln", " occurs", " Rayleigh", " because", " <b>bold</b>"),
@@ -66,15 +68,32 @@ def sampled(
         Bigram(logits), drafter, ids, k=k, sampling=sampling, max_new_tokens=n, stop_ids=stop_ids,
         rng=seed, clock=Ticks(),
     )  # fmt: skip
-    texts = WORDS.__getitem__
+    settings = Settings(k, "model" if k else "none", sampling, n, seed)
+    return told(rounds, ids, settings, Source("live", "bigram", "noisy bigram", "float64", "cpu"))
+
+
+def ruled(
+    rule: str, n: int = 40, k: int = 4, *, seed: int = 1, sampling: Sampling = SOFT, stop_ids=()
+) -> Trace:
+    """A run under one of the lossless rules: a random pair of models over awkward tokens."""
+    target, ids = random_model(len(WORDS), seed=seed, sharpness=4.0), [0, 1, 18, 28]
+    rounds = run_rounds(
+        target, drafting(target), ids, k=k, n=n, sampling=sampling, rule=rule, rng=seed,
+        stop_ids=stop_ids, tops=10, clock=Ticks(),
+    )  # fmt: skip
+    settings = Settings(k, "model", sampling, n, seed, rule)
+    return told(rounds, ids, settings, Source("live", "random", "noisy", "float64", "cpu"))
+
+
+def told(rounds: Iterable[Round], ids: list[int], settings: Settings, source: Source) -> Trace:
+    """Rounds of the engine, which knows no texts, as a trace with the texts of WORDS."""
+    text = WORDS.__getitem__
     dressed = tuple(
-        dress(r, [texts(t.id) for t in r.drafted], [texts(t.id) for t in r.written], texts)
+        dress(r, [text(t.id) for t in r.drafted], [text(t.id) for t in r.written], text)
         for r in rounds
     )
-    settings = Settings(k, "model" if k else "none", sampling, n, seed)
-    source = Source("live", "bigram", "noisy bigram", "float64", "cpu")
-    prompt_tokens = tuple(Token(i, texts(i)) for i in ids)
-    return Trace(prompt_tokens, dressed, settings, source, dressed[-1].stop_reason)
+    prompt = tuple(Token(i, text(i)) for i in ids)
+    return Trace(prompt, dressed, settings, source, dressed[-1].stop_reason)
 
 
 class Ticks:
