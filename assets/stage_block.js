@@ -29,8 +29,8 @@ export function tellOf(round, i, shown) {
   const end = shown.discarded && verdict === "discarded" && accepted(round) === judged(round) ? `; ${tailOf(round)}` : "";
   if (passed) return `passed its own test${isLastPass(round, i, shown) ? ", the last pass" : ""}${end}`;
   if (isSaved(round, i, shown)) return "failed its own test, kept: a later one passed";
-  if (shown.judged < tested(round)) return "failed its own test; a later pass may keep it";
-  return `failed its own test${i < lastPass(round) ? "" : ", and no later one passed"}${end}`;
+  if (i < lastPass(round, shown.judged)) return `failed its own test; a later one passed${end}`;
+  return shown.judged < tested(round) ? "failed its own test; a later pass may keep it" : `failed its own test, and no later one passed${end}`;
 }
 
 /** The sentence of a test. */

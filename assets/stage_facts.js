@@ -42,7 +42,7 @@ export function factsOfDrafted(round, i, shown, rule) {
     tops: without({
       p: known ? token.p_top : null,
       q: token.q_top,
-      residual: known ? token.residual_top : null,
+      residual: known && !rule.nothingLeft(round, i) ? token.residual_top : null,
     }),
   };
 }

@@ -39,6 +39,7 @@ const PQ = {
   },
   note: () => "", // of a drafted token …
   noteOwn: () => "", // … and of what the target wrote itself
+  nothingLeft: () => false, // whether there is no residual, as the round cannot end there
   residual: "residual", // the law of what replaces a rejected token, by name …
   replaces: "was drawn from the residual", // … in the sentence of the write step …
   replaced: "drawn from the residual of the rejected one", // … and in the panel
@@ -99,6 +100,7 @@ const MATCH = {
 };
 
 const scaledBy = (round, n) => `${num(ratioOf(round, n))}, scales the residual: max(0, w·p − q).`;
+const nothingLeft = (round, i) => i > 0 && round.drafted[i - 1].threshold === 0;
 
 /** Block verification: u against a threshold of its own for every token, and the last pass wins. */
 const BLOCK = {
@@ -118,7 +120,12 @@ const BLOCK = {
       ["u", over ? u : LATER],
     ];
   },
-  note: (round, i, known) => (known ? `w: p/q of all tokens up to this one, cut at 1 at each. The w before it, ${scaledBy(round, i)}` : ""),
+  nothingLeft,
+  note(round, i, known) {
+    const before = `w: p/q of all tokens up to this one, cut at 1 at each. The w before it, `;
+    if (known && nothingLeft(round, i)) return `${before}${num(ratioOf(round, i))}, leaves no residual: max(0, w·p − q) is 0 everywhere.`;
+    return known ? before + scaledBy(round, i) : "";
+  },
   noteOwn: (round, i) => (round.written[i].kind === "corrected" ? `w: p/q of all kept tokens, cut at 1 at each. Here it is ${scaledBy(round, i)}` : ""),
   residual: "scaled residual",
   replaces: "was drawn from the scaled residual",

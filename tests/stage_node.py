@@ -15,7 +15,7 @@ SCRIPT = """
 const stage = await import("data:text/javascript," + encodeURIComponent(data.script));
 const { input } = data;
 const phases = (run, phase) => stage.planOf(run.rounds).filter((s) => s.phase === phase);
-const bare = (text) => text.replace(/[\\u2068\\u2069]/g, "");
+const bare = (text) => text.replace(/[\\u2068\\u2069]/g, "").replaceAll("\\u00a0", " ");
 give((() => { %s })());
 """
 
@@ -56,8 +56,11 @@ def all_runs() -> list[Trace]:
 
 
 def cut_blocks() -> list[Trace]:
-    """Block runs that end inside a draft, before and after its last pass."""
-    return [traces.ruled("block", seed=s, stop_ids=(5,)) for s in range(1, 6)]
+    """Block runs that end inside a draft, before its last pass or right after it."""
+    return [
+        *(traces.ruled("block", seed=s, stop_ids=(5,)) for s in range(1, 6)),
+        traces.ruled("block", n=17),
+    ]
 
 
 def wires(runs: list[Trace]) -> list[dict]:
@@ -65,7 +68,7 @@ def wires(runs: list[Trace]) -> list[dict]:
     return [stage.wire(trace) for trace in runs]
 
 
-def tests_of(r: Round) -> int:
+def number_of_tests(r: Round) -> int:
     """How many drafted tokens are tested: by blocks all of them, unless nothing is drawn."""
     every = r.rule == "block" and all(token.u is not None for token in r.drafted)
     return len(r.drafted) if every else r.accepted + r.rejected

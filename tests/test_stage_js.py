@@ -14,7 +14,7 @@ from specdec.trace import Kind, Trace, Verdict
 from specdec.ui import stage
 from tests import stage_node
 from tests.apps import stage_traces as traces
-from tests.stage_node import tests_of, wires
+from tests.stage_node import number_of_tests, wires
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_drafting_is_sequential_and_verifying_is_one_step(js, runs):
             phases = [s["phase"] for s in steps_of]
             assert phases.count("verify") == 1
             assert phases.count("draft") == (len(r.drafted) if r.draft_passes else bool(r.drafted))
-            assert phases.count("accept") == tests_of(r)
+            assert phases.count("accept") == number_of_tests(r)
             order = ["before", "draft", "verify", "accept", "discard", "write"]
             assert phases == sorted(phases, key=order.index)
 
@@ -102,7 +102,7 @@ def test_what_is_shown_only_grows_and_ends_complete(js, runs):
     for trace, rounds in zip(runs, shown, strict=True):
         for r, states in zip(trace.rounds, rounds, strict=True):
             assert states[0] == [0, 0, 0, 0, 0]
-            assert states[-1] == [len(r.drafted), 1, tests_of(r), 1, 1]
+            assert states[-1] == [len(r.drafted), 1, number_of_tests(r), 1, 1]
             assert all(all(a <= b for a, b in zip(x, y)) for x, y in pairwise(states))
             assert len({tuple(s) for s in states}) == len(states)
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
+
+# torch's threads spin while they wait for each other. Where a browser shares two cores with them,
+# they spin against the very thread that they wait for: a pass took 784 ms, and 48 ms when they
+# soon sleep. Their library reads this once, when torch is first imported.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 
 class Scorer(Protocol):

@@ -19,7 +19,7 @@ def component(name: str, modules: Sequence[str]) -> Callable[..., Any]:
 
 
 def script(name: str, modules: Sequence[str]) -> str:
-    """The modules as one, as a component takes one text. Their imports of each other are dropped."""
+    """The modules as one text, without the imports of each other: a component takes no more."""
     files = [*(f"{name}_{module}.js" for module in modules), f"{name}.js"]
     imports = re.compile(rf'^import \{{.*\}} from "\./{name}_\w+\.js";\n', re.MULTILINE)
     return imports.sub("", "\n".join(map(read, files)))

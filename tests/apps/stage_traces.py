@@ -13,7 +13,7 @@ from specdec.drafters import FixedDrafter, ModelDrafter
 from specdec.law import Sampling
 from specdec.text import dress
 from specdec.trace import Round, Settings, Source, Token, Trace
-from tests.pairs_np import SOFT, drafting, random_model, run_rounds
+from tests.pairs_np import SOFT, Model, drafting, random_model, run_rounds
 
 WORDS = (
     *(" the", " kiln", " occurs", " Rayleigh", " because", " <b>bold</b>"),
@@ -76,13 +76,18 @@ def ruled(
     rule: str, n: int = 40, k: int = 4, *, seed: int = 1, sampling: Sampling = SOFT, stop_ids=()
 ) -> Trace:
     """A run under one of the lossless rules: a random pair of models over awkward tokens."""
-    target, ids = random_model(len(WORDS), seed=seed, sharpness=4.0), [0, 1, 18, 28]
+    target, ids = random_target(seed), [0, 1, 18, 28]
     rounds = run_rounds(
         target, drafting(target), ids, k=k, n=n, sampling=sampling, rule=rule, rng=seed,
         stop_ids=stop_ids, tops=10, clock=Ticks(),
     )  # fmt: skip
     settings = Settings(k, "model", sampling, n, seed, rule)
     return told(rounds, ids, settings, Source("live", "random", "noisy", "float64", "cpu"))
+
+
+def random_target(seed: int) -> Model:
+    """The target of `ruled`."""
+    return random_model(len(WORDS), seed=seed, sharpness=4.0)
 
 
 def told(rounds: Iterable[Round], ids: list[int], settings: Settings, source: Source) -> Trace:
