@@ -60,7 +60,10 @@ def fate(r: Round, i: int) -> str:
     laws = f"{code(token.text)}, p = {token.p:.3g}, q = {token.q:.3g}"
     if token.verdict == "discarded":
         return f"{laws}: **discarded**, it came after the end of what was kept."
-    test = "" if token.u is None else f" with u = {token.u:.3g} against {token.threshold:.3g}"
+    test = ""
+    if token.u is not None:  # only under pq does u alone decide against the token's own threshold
+        test = f" with u = {token.u:.3g}"
+        test += f" against {token.threshold:.3g}" if r.rule == "pq" else f", by the rule {r.rule!r}"
     if token.verdict == "rejected":
         return f"{laws}: **rejected**{test}; {code(r.written[i].text)} was written instead."
     return f"{laws}: **accepted**{test}."
