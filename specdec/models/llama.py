@@ -68,6 +68,7 @@ class Llama:
         self.layers = [read_layer(weights, f"model.layers.{i}.") for i in layers]
         self.norm = weights.norm("model.norm")
         borrowed, tied = embedding is not None, config.tie_word_embeddings
+        # A copy, because a view of the file would keep all of it in memory.
         self.embedding = embedding if borrowed else weights["model.embed_tokens.weight"].clone()
         head = self.embedding if tied else weights["lm_head.weight"]
         order = None if token_ids is None else np.argsort(token_ids)
