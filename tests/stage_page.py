@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser import Watch
+from tests.browser import Watch, serving
 
 # What a reader sees at a step, as text.
 SEEN = """(stage) => {
@@ -85,3 +86,17 @@ def press(page: Page, key: str, times: int = 1) -> None:
 
 def focus(page: Page) -> None:
     page.locator(".stage").evaluate("n => n.focus()")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the stage alone is served, for one file of tests."""
+    with serving("tests/apps/stage_app.py") as served:
+        yield served
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Visit]:
+    """Opens the stage as `visiting` does; a file of tests imports both fixtures."""
+    with visiting(browser, address) as opened:
+        yield opened

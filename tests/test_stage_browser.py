@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from playwright.sync_api import expect
 
 from specdec.ui import stage
 from tests.apps import stage_traces as traces
-from tests.browser import serving
-from tests.stage_page import (
+from tests.stage_page import (  # noqa: F401  (fixtures)
     FOCUSED,
     FORTY,
     SEEN,
-    Visit,
+    address,
     focus,
     look,
     place,
     press,
-    visiting,
+    visit,
 )
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving("tests/apps/stage_app.py") as served:
-        yield served
-
-
-@pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Visit]:
-    with visiting(browser, address) as opened:
-        yield opened
 
 
 def test_every_step_back_shows_what_it_showed_on_the_way(visit):

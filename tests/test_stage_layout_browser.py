@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from specdec.ui import stage
 from tests.apps import stage_traces as traces
-from tests.browser import serving
-from tests.stage_page import (
+from tests.stage_page import (  # noqa: F401  (fixtures)
     BOXES,
     EDGE,
     GROUNDS,
     MOVING,
     SEEN,
-    Visit,
+    address,
     focus,
     look,
     place,
     press,
-    visiting,
+    visit,
 )
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving("tests/apps/stage_app.py") as served:
-        yield served
-
-
-@pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Visit]:
-    with visiting(browser, address) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("width", [1440, 1280, 390])

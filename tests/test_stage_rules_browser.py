@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from specdec.ui import stage
 from tests.apps import stage_traces as traces
-from tests.browser import serving
-from tests.stage_page import BOXES, EDGE, SEEN, Visit, focus, look, place, press, visiting
+from tests.stage_page import (  # noqa: F401  (fixtures)
+    BOXES,
+    EDGE,
+    SEEN,
+    address,
+    focus,
+    look,
+    place,
+    press,
+    visit,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -27,18 +34,6 @@ KEPT = """(stage) => {
 }"""
 SAVED = re.compile("accepted, .*failed its own test, kept: a later one passed")
 ROUND, RUN = 4, traces.ruled("block")  # its fourth round has all: a token saved, and one rejected
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving("tests/apps/stage_app.py") as served:
-        yield served
-
-
-@pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Visit]:
-    with visiting(browser, address) as opened:
-        yield opened
 
 
 def cells(page: Page, what: str = "") -> list[str]:
