@@ -12,7 +12,7 @@ from specdec import run
 from specdec.compare import Check, check
 from specdec.law import Sampling
 from specdec.presets import ASSETS, Preset
-from specdec.schema import build
+from specdec.schema import build, parse
 from specdec.trace import Trace
 
 FOLDER = ASSETS / "traces"
@@ -68,5 +68,5 @@ def load(preset: str, way: str = "model") -> Recording:
     return Recording(
         Trace.from_json(fast),
         Trace.from_json(slow),
-        build(Check | None, json.loads(found), "check"),
+        build(Check | None, parse(found), "check"),
     )

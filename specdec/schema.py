@@ -1,14 +1,23 @@
-"""Plain JSON data → frozen dataclasses, every field checked against its type."""
+"""JSON text → plain data → frozen dataclasses, every field checked against its type."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import sys
 import types
 import typing
 
 _hints = functools.cache(typing.get_type_hints)  # evaluated once a class, not once an object
+
+
+def parse(text: str | bytes) -> typing.Any:
+    """JSON text as plain data; ValueError in a sentence if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"This is not JSON: {error}") from None
 
 
 def build(kind: typing.Any, data: typing.Any, where: str) -> typing.Any:

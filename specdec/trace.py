@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from specdec.law import Sampling
-from specdec.schema import build
+from specdec.schema import build, parse
 
 SCHEMA = 1  # raised whenever an old file would be read wrongly
 Verdict = Literal["accepted", "rejected", "discarded"]
@@ -244,10 +244,7 @@ class Trace:
     @classmethod
     def from_json(cls, text: str | bytes) -> Trace:
         """Read and check a trace; ValueError says which field is wrong and why."""
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"This is not JSON: {error}") from None
+        data = parse(text)
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ValueError(f"This is not a trace of schema {SCHEMA}.")
         return build(cls, data, "trace")

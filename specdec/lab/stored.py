@@ -14,7 +14,7 @@ from specdec.lab.overlaps import Overlaps
 from specdec.lab.sequences import Sequences
 from specdec.law import Sampling
 from specdec.presets import ASSETS, presets
-from specdec.schema import build
+from specdec.schema import build, parse
 
 FOLDER = ASSETS / "traces"
 PROMPT = "A kiln has to cool slowly because"
@@ -30,11 +30,7 @@ def load(name: str) -> Sequences | Overlaps:
 
 def read(kind: type, text: str) -> Any:
     """A result from JSON text; ValueError says which field is wrong and why."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"This is not JSON: {error}") from None
-    return build(kind, data, kind.__name__.lower())
+    return build(kind, parse(text), kind.__name__.lower())
 
 
 def write(result: Sequences | Overlaps) -> str:
