@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from specdec.compare import Check, check
 from specdec.law import Sampling
 from specdec.presets import ASSETS, Preset
 from specdec.schema import build, parse
-from specdec.trace import Trace
+from specdec.trace import Trace, recorded
 
 FOLDER = ASSETS / "traces"
 WAYS = {  # name in files and links → (drafter, sampling)
@@ -44,18 +44,14 @@ def record(
         slow = run.plain(pair, preset.prompt, tops=0, **options)
         found = check(pair, preset.prompt, fast, slow) if sampling.greedy else None
         texts = {
-            way: _recorded(fast, when).to_json(),
-            f"{way}.plain": _recorded(slow, when).to_json(),
+            way: recorded(fast, when).to_json(),
+            f"{way}.plain": recorded(slow, when).to_json(),
             f"{way}.check": json.dumps(found and asdict(found)),
         }
         for name, text in texts.items():
             files.append(out / f"{preset.name}.{name}.json")
             files[-1].write_text(text + "\n", encoding="utf-8")
     return files
-
-
-def _recorded(trace: Trace, when: str) -> Trace:
-    return replace(trace, source=replace(trace.source, kind="recorded", when=when))
 
 
 @cache

@@ -7,8 +7,8 @@ a drafted token ends accepted, rejected or discarded; a written one is accepted,
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -156,6 +156,11 @@ class Source:
     device: str = ""
     machine: str = ""
     when: str = ""  # ISO 8601, recorded traces
+
+
+def recorded(result: Any, when: str) -> Any:
+    """A trace, or anything with a `source`, marked as recorded on this day (ISO 8601)."""
+    return replace(result, source=replace(result.source, kind="recorded", when=when))
 
 
 @dataclass(frozen=True)

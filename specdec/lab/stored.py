@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from specdec.lab.sequences import Sequences
 from specdec.law import Sampling
 from specdec.presets import ASSETS, presets
 from specdec.schema import build, parse
+from specdec.trace import recorded
 
 FOLDER = ASSETS / "traces"
 PROMPT = "A kiln has to cool slowly because"
@@ -44,7 +45,6 @@ def record(pair: Any, out: Path, *, n: int, seed: int, when: str) -> list[Path]:
     [(_, measured)] = deque(overlaps.measure(pair, presets(), seed=seed), maxlen=1)
     files = []
     for result, name in ((drawn, sequences.FILE), (measured, overlaps.FILE)):
-        source = replace(result.source, kind="recorded", when=when)
-        (out / name).write_text(write(replace(result, source=source)), encoding="utf-8")
+        (out / name).write_text(write(recorded(result, when)), encoding="utf-8")
         files.append(out / name)
     return files
