@@ -55,22 +55,7 @@ def panel() -> None:
     live.rates(trace, plain)
     st.markdown(live.verdict(trace, plain, check))
     if not going:
-        s = asked.sampling
-        shell.share_link(
-            "live",
-            prompt=live.prompt_key(asked, name),
-            chat=int(asked.chat),
-            drafter=asked.drafter,
-            k=asked.k,
-            T=s.temperature,
-            top_k=s.top_k,
-            top_p=s.top_p,
-            n=asked.max_new_tokens,
-            seed=asked.seed,
-            rule=asked.rule,
-            round=place.round,
-            step=place.step,
-        )
+        shell.share_link("live", **live.link_to(asked, name, place))
     if run.running != run_started:
         st.rerun()
 

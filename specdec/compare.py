@@ -46,19 +46,8 @@ def check(pair: Any, prompt: str, trace: Trace, plain: Trace) -> Check:
     natural = compare(trace, plain)
     if natural.equal:
         return Check(natural)
-    s = trace.settings
-    again = at_one_shape(
-        pair,
-        prompt,
-        rows=max(8, -(-(s.k + 1) // 4) * 4),  # a multiple of 4 with room for k + 1
-        k=s.k,
-        drafter=s.drafter,
-        rule=s.rule,
-        sampling=s.sampling,
-        max_new_tokens=s.max_new_tokens,
-        seed=s.seed,
-        chat=s.chat,
-    )
+    rows = max(8, -(-(trace.settings.k + 1) // 4) * 4)  # a multiple of 4 with room for k + 1
+    again = at_one_shape(pair, prompt, **trace.settings.options() | {"rows": rows})
     return Check(natural, near_tie(pair, plain, natural.first), again)
 
 

@@ -144,6 +144,10 @@ class Settings:
     chat: bool = False
     rows: int | None = None
 
+    def options(self) -> dict[str, Any]:
+        """These settings as keywords of `specdec.rounds`."""
+        return dict(vars(self))
+
 
 @dataclass(frozen=True)
 class Source:

@@ -1,15 +1,19 @@
 """A reader's run behind the page: steps, cancel, comparison, errors; on NumPy models."""
 
-from dataclasses import replace
-
 import pytest
 from pairs_np import ByteTokenizer, Pair, drafting, random_model
 
 from specdec.law import Sampling
+from specdec.trace import Settings
 from specdec.ui import engine
 from specdec.ui.engine import Asked, Live
 
-ASKED = Asked("the kiln", False, 3, "model", Sampling(), 20, 0)
+
+def ask(prompt="the kiln", k=3, sampling=Sampling()):
+    return Asked(prompt, Settings(k, "model", sampling, max_new_tokens=20, seed=0))
+
+
+ASKED = ask()
 
 
 @pytest.fixture
@@ -47,7 +51,7 @@ def test_one_round_then_the_rest_is_the_same_run(pair):
 def test_other_settings_begin_a_new_run_and_free_the_old(pair):
     live = finish(Live(), one_round=True)
     first = open_scorers(pair)
-    finish(live, replace(ASKED, k=2), one_round=True)
+    finish(live, ask(k=2), one_round=True)
     assert live.trace.settings.k == 2 and all(s.closed for s in first)
 
 
@@ -85,7 +89,7 @@ def test_a_reader_who_waits_is_told(pair):
 
 
 def test_a_prompt_that_is_too_long_is_said_and_nothing_is_left(pair):
-    live = finish(Live(), replace(ASKED, prompt="é" * 600))  # two bytes each, a token each
+    live = finish(Live(), ask(prompt="é" * 600))  # two bytes each, a token each
     assert live.error == "The prompt has 1200 tokens; this page takes up to 1024."
     assert live.trace is None and not live.running and not open_scorers(pair)
     assert finish(live).trace.stop_reason == "length", "the next run must work"
@@ -98,12 +102,12 @@ def test_a_fault_of_ours_reaches_the_reader_as_a_sentence(pair, monkeypatch):
 
 
 def test_sampled_runs_are_not_compared_word_for_word(pair):
-    live = finish(Live(), replace(ASKED, sampling=Sampling(temperature=1.0)))
+    live = finish(Live(), ask(sampling=Sampling(temperature=1.0)))
     assert live.plain is not None and live.check is None
 
 
 def test_k_0_is_plain_decoding(pair):
-    live = finish(Live(), replace(ASKED, k=0))
+    live = finish(Live(), ask(k=0))
     assert live.trace.target_passes == 20 and live.check.natural.equal
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from pairs_np import drafting, ids_of, random_model, run_rounds, trace_of
+from pairs_np import drafting, ids_of, random_model, run_rounds, text_pair, trace_of
 
-from specdec import theory
-from specdec.compare import compare
+from specdec import run, theory
+from specdec.compare import Comparison, check, compare
 from specdec.drafters import ModelDrafter
 from specdec.measure import (
     Costs,
@@ -124,3 +124,10 @@ def test_compare_finds_the_first_difference():
     other = trace_of(run_rounds(random_model(20, seed=4), None, [1], k=0, n=12))
     differs = np.flatnonzero(np.array(ids_of(one.rounds)) != np.array(ids_of(other.rounds)))
     assert compare(one, other).first == differs[0]
+
+
+def test_a_check_repeats_the_run_to_its_own_stop():
+    pair = text_pair("The kiln cools.", in_bytes=True).pair
+    fast = run.generate(pair, "the sky", k=3, max_new_tokens=20, stop="kiln")
+    other = replace(fast, rounds=fast.rounds[:1])  # a text that parts, whatever the reason
+    assert check(pair, "the sky", fast, other).fixed == Comparison(len("The kiln"), None)

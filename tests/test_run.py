@@ -53,6 +53,8 @@ def test_settings_and_source_are_what_was_asked() -> None:
     assert [token.id for token in trace.prompt] == PROMPT
     assert len(trace.token_ids) == 9
     assert Trace.from_json(trace.to_json()) == trace
+    again = run.generate(pair, "the sky", **trace.settings.options())
+    assert (again.settings, again.token_ids) == (trace.settings, trace.token_ids)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import streamlit as st
 
 from specdec import Run, Trace, rounds
 from specdec.compare import Check, check
-from specdec.law import Sampling
+from specdec.trace import Settings
 from specdec.ui.gate import Gate
 from specdec.ui.job import Job
 
@@ -29,28 +29,10 @@ DOING = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What a reader asked for; `preset` only names the prompt in links."""
+    """What a reader asked for."""
 
     prompt: str
-    chat: bool
-    k: int
-    drafter: str
-    sampling: Sampling
-    max_new_tokens: int
-    seed: int
-    rule: str = "pq"
-
-    def options(self) -> dict[str, Any]:
-        """Keywords of `specdec.rounds`."""
-        return {
-            "chat": self.chat,
-            "k": self.k,
-            "drafter": self.drafter,
-            "sampling": self.sampling,
-            "max_new_tokens": self.max_new_tokens,
-            "seed": self.seed,
-            "rule": self.rule,
-        }
+    settings: Settings
 
 
 @dataclass
@@ -128,7 +110,7 @@ class Live:
         trace = self.plain if self.phase == "plain" else self.trace
         if trace is None or self.asked is None:
             return 0.0
-        return min(1.0, len(trace.token_ids) / self.asked.max_new_tokens)
+        return min(1.0, len(trace.token_ids) / self.asked.settings.max_new_tokens)
 
     def start(self, asked: Asked, *, one_round: bool = False) -> None:
         """Begin or go on: `one_round` pauses after a round; other settings begin a new run."""
@@ -164,7 +146,7 @@ class Live:
         self.phase = "loading"
         pair = load()
         if self._run is None:
-            self._run = _run(pair, self.asked, k=self.asked.k)
+            self._run = _run(pair, self.asked)
         self.phase = "speculative"
         self._advance(job, self._run, "trace", one_round)
         if job.cancelled:
@@ -190,15 +172,15 @@ class Live:
             self._advance(job, run, "plain")
         finally:
             run.close()
-        if job.cancelled or not self.asked.sampling.greedy:
+        if job.cancelled or not self.asked.settings.sampling.greedy:
             return
         self.phase = "check"
         with GATE.turn(self):
             self.check = check(pair, self.asked.prompt, self.trace, self.plain)
 
 
-def _run(pair: Any, asked: Asked, *, k: int) -> Run:
-    run = rounds(pair, asked.prompt, **{**asked.options(), "k": k})
+def _run(pair: Any, asked: Asked, **changed: Any) -> Run:
+    run = rounds(pair, asked.prompt, **asked.settings.options() | changed)
     if run.prompt_tokens > MAX_PROMPT_TOKENS:
         run.close()
         raise ValueError(

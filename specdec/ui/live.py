@@ -11,7 +11,7 @@ from specdec import measure, recordings, theory
 from specdec.compare import Check
 from specdec.law import Sampling
 from specdec.presets import Preset, presets
-from specdec.trace import Trace
+from specdec.trace import Settings, Trace
 from specdec.ui import query
 from specdec.ui.engine import MAX_K, MAX_NEW_TOKENS, Asked
 from specdec.ui.measured import Measured, remember
@@ -82,7 +82,7 @@ def controls(link: Mapping[str, Any]) -> Asked:
             )
             seed = st.number_input("Seed", 0, 2**32 - 1, link["seed"], key="live seed")
     sampling = Sampling(temperature, int(top_k), top_p)
-    return Asked(prompt, chat, k, drafter, sampling, n, int(seed), rule)
+    return Asked(prompt, Settings(k, drafter, sampling, n, int(seed), rule, chat=chat))
 
 
 def _prompt(choice: str, known: Mapping[str, Preset], link: Mapping[str, Any]) -> tuple[str, bool]:
@@ -102,13 +102,28 @@ def _prompt(choice: str, known: Mapping[str, Preset], link: Mapping[str, Any]) -
 
 def recorded(asked: Asked, name: str) -> recordings.Recording:
     """The recorded run nearest to what is asked for."""
-    way = "lookup" if asked.drafter == "lookup" else "model" if asked.sampling.greedy else "sampled"
+    s = asked.settings
+    way = "lookup" if s.drafter == "lookup" else "model" if s.sampling.greedy else "sampled"
     return recordings.load(name if name != OWN else "chat", way)
 
 
-def prompt_key(asked: Asked, name: str) -> str:
-    """The prompt as a link carries it: a preset's name, or the reader's own text."""
-    return asked.prompt if name == OWN else name
+def link_to(asked: Asked, name: str, place: Position) -> dict[str, Any]:
+    """The values of the link to a place in what was asked for; a preset's prompt by its name."""
+    s = asked.settings
+    return {
+        "prompt": asked.prompt if name == OWN else name,
+        "chat": int(s.chat),
+        "drafter": s.drafter,
+        "k": s.k,
+        "T": s.sampling.temperature,
+        "top_k": s.sampling.top_k,
+        "top_p": s.sampling.top_p,
+        "n": s.max_new_tokens,
+        "seed": s.seed,
+        "rule": s.rule,
+        "round": place.round,
+        "step": place.step,
+    }
 
 
 def telling(trace: Trace) -> Position:
