@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from specdec import run
+from specdec.models import feed
 from specdec.trace import Trace
 
 
@@ -66,8 +67,7 @@ def near_tie(pair: Any, trace: Trace, at: int) -> NearTie:
     ids = [token.id for token in trace.prompt] + list(trace.token_ids[:at])
     scorer = pair.target.scorer(capacity=len(ids))
     try:
-        if ids[:-1]:
-            scorer.feed(ids[:-1])
+        feed(scorer, ids[:-1])
         logits = scorer.score(ids[-1:])[-1]
     finally:
         scorer.close()

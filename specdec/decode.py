@@ -12,6 +12,7 @@ from specdec import rule as rules
 from specdec.checks import check_draft, check_run
 from specdec.drafters import Draft
 from specdec.law import Sampling, draw
+from specdec.models import feed
 from specdec.record import Verified, record
 from specdec.trace import Lengths, Round, Seconds
 from specdec.uniforms import REPLACE, TEST, Uniforms
@@ -93,7 +94,7 @@ def _prefill(scorer, drafter, ids: list[int], clock: Callable[[], float]) -> flo
     """The prompt without its last token, which goes with the first verify pass; its seconds."""
     began = clock()
     if ids:
-        getattr(scorer, "feed", scorer.score)(ids)
+        feed(scorer, ids)
         if hasattr(drafter, "prefill"):
             drafter.prefill(ids)
     return clock() - began

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from specdec import theory
+from specdec.models import feed
 from specdec.trace import Trace
 
 
@@ -55,7 +56,7 @@ def pass_times(
     scorer = model.scorer(capacity=length + max(tokens))
     try:
         ids = [i % model.vocab_size for i in range(1, length + max(tokens) + 1)]
-        getattr(scorer, "feed", scorer.score)(ids[:length])
+        feed(scorer, ids[:length])
         times: dict[int, list[float]] = {n: [] for n in tokens}
         for _ in range(repeats + 2):  # the first two warm up
             for n in tokens:
@@ -119,8 +120,8 @@ def replay(target: Any, drafter: Any, trace: Trace, clock: Callable[[], float]) 
     """
     ids = [token.id for token in trace.prompt]
     for scorer in (target, drafter):
-        if scorer is not None and ids[:-1]:
-            getattr(scorer, "feed", scorer.score)(ids[:-1])
+        if scorer is not None:
+            feed(scorer, ids[:-1])
     began = clock()
     for r in trace.rounds:
         draft = [token.id for token in r.drafted]

@@ -8,6 +8,7 @@ import numpy as np
 
 from specdec.drafters import Draft
 from specdec.law import Sampling, draw
+from specdec.models import feed
 from specdec.uniforms import DRAFT
 
 
@@ -39,7 +40,7 @@ class ModelDrafter:
     def prefill(self, tokens: Sequence[int]) -> None:
         """Cache the prompt, so that the first draft is not charged for it."""
         if len(tokens) <= self.context:
-            getattr(self.scorer, "feed", self.scorer.score)(tokens)
+            feed(self.scorer, tokens)
 
     def rollback(self, length: int) -> None:
         """Forget what the target did not keep."""

@@ -12,6 +12,7 @@ import numpy as np
 from specdec import rule
 from specdec.arithmetic import one_hot
 from specdec.law import Sampling
+from specdec.models import feed
 from specdec.presets import Preset
 from specdec.run import encode, generate
 from specdec.trace import Source
@@ -105,8 +106,7 @@ def _positions(pair: Any, preset: Preset, n: int, seed: int) -> list[Position]:
     rows = []
     for model in (pair.target, pair.draft):
         scorer = model.scorer(capacity=len(prompt) + n)
-        if prompt[:-1]:
-            getattr(scorer, "feed", scorer.score)(prompt[:-1])
+        feed(scorer, prompt[:-1])
         rows.append(scorer.score([prompt[-1], *text.token_ids[:-1]]))
         scorer.close()
     columns = getattr(pair.draft, "token_ids", None)

@@ -17,6 +17,7 @@ import numpy as np
 from specdec.decode import speculate
 from specdec.drafters import ModelDrafter
 from specdec.law import Sampling
+from specdec.models import feed
 from specdec.rule import RULES
 from specdec.run import encode
 from specdec.trace import Source, Token
@@ -80,8 +81,7 @@ class Prompted:
         self._scorer, self._held, self._open = scorer, list(prompt)[:-1], False
         self.vocab_size, self.token_ids = scorer.vocab_size, getattr(scorer, "token_ids", None)
         self.context = getattr(scorer, "context", None)
-        if self._held:
-            getattr(scorer, "feed", scorer.score)(self._held)
+        feed(scorer, self._held)
 
     def again(self) -> Prompted:
         """Ready for another run, which will find it empty."""

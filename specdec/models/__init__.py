@@ -38,3 +38,9 @@ class Scorer(Protocol):
     def rollback(self, length: int) -> None:
         """Forget all but the first `length` tokens. ValueError if it cannot."""
         ...
+
+
+def feed(scorer: Scorer, tokens: Sequence[int]) -> None:
+    """Cache tokens whose logits nobody reads, without computing them where the model can."""
+    if len(tokens):
+        getattr(scorer, "feed", scorer.score)(tokens)
