@@ -38,7 +38,7 @@ def panel() -> None:
     """The stage and the numbers, redrawn while a run goes on."""
     going = run.running
     if going:
-        st.progress(run.fraction(), text=run.words())
+        st.progress(*run.progress())
     if run.error:
         st.error(run.error)
     recording = live.recorded(asked, name)

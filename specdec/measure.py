@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +17,12 @@ from specdec.trace import Trace
 
 @dataclass(frozen=True)
 class PassTimes:
-    """Median seconds of one pass over `tokens[i]` tokens, the cache at `length`."""
+    """Median seconds of one pass over `tokens[i]` tokens, of `repeats` each, `length` cached."""
 
     tokens: tuple[int, ...]
     seconds: tuple[float, ...]
     length: int
+    repeats: int
 
 
 @dataclass(frozen=True)
@@ -46,33 +47,39 @@ class Costs:
 
 def pass_times(
     model: Any,
-    tokens: Sequence[int] = (1, 2, 3, 5, 9),
+    tokens: Sequence[int],
     *,
     length: int = 128,
     repeats: int = 15,
     clock: Callable[[], float] = time.perf_counter,
-) -> PassTimes:
-    """Time passes over n tokens for each n, interleaved, with `length` tokens cached."""
+) -> Iterator[PassTimes]:
+    """Passes over n tokens for each n, in turn; the times so far after each turn, `repeats` turns.
+
+    Stop reading to cancel.
+    """
     scorer = model.scorer(capacity=length + max(tokens))
     try:
         ids = [i % model.vocab_size for i in range(1, length + max(tokens) + 1)]
         feed(scorer, ids[:length])
         times: dict[int, list[float]] = {n: [] for n in tokens}
-        for _ in range(repeats + 2):  # the first two warm up
+        for turn in range(-2, repeats):  # the first two warm up
             for n in tokens:
                 began = clock()
                 scorer.score(ids[length : length + n])
-                times[n].append(clock() - began)
+                if turn >= 0:
+                    times[n].append(clock() - began)
                 scorer.rollback(length)
+            if turn >= 0:
+                medians = tuple(statistics.median(times[n]) for n in tokens)
+                yield PassTimes(tuple(tokens), medians, length, turn + 1)
     finally:
         scorer.close()
-    return PassTimes(tuple(tokens), tuple(statistics.median(times[n][2:]) for n in tokens), length)
 
 
 def costs(pair: Any, k: int = 4, *, length: int = 128, repeats: int = 15) -> Costs:
     """c and v of a pair at this k, with `length` tokens cached."""
-    target = pass_times(pair.target, (1, k + 1), length=length, repeats=repeats)
-    draft = pass_times(pair.draft, (1,), length=length, repeats=repeats)
+    *_, target = pass_times(pair.target, (1, k + 1), length=length, repeats=repeats)
+    *_, draft = pass_times(pair.draft, (1,), length=length, repeats=repeats)
     return Costs(k, target.seconds[0], target.seconds[-1], draft.seconds[0])
 
 

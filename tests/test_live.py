@@ -81,9 +81,9 @@ def test_a_reader_who_waits_is_told(pair):
     live = Live()
     with engine.GATE.turn("somebody else"):
         live.start(ASKED)
-        while engine.GATE.ahead(live) == 0:
+        while "Waiting" not in live.progress()[1]:
             pass
-        assert live.words() == "Waiting: 1 round of other readers first"
+        assert live.progress() == (0.0, "Waiting: 1 turn of other readers first")
     live.wait()
     assert live.ended
 

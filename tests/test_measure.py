@@ -11,6 +11,7 @@ from specdec.compare import Comparison, check, compare
 from specdec.drafters import ModelDrafter
 from specdec.measure import (
     Costs,
+    PassTimes,
     costs_of,
     measured_speedup,
     pass_times,
@@ -50,8 +51,19 @@ def timed(model, clock, first, each):
 
 def test_pass_times_are_those_of_the_clock():
     clock = Clock()
-    times = pass_times(timed(random_model(), clock, 2.0, 0.25), (1, 2, 5), length=8, clock=clock)
-    assert times.seconds == (2.0, 2.25, 3.0) and times.length == 8
+    model = timed(random_model(), clock, 2.0, 0.25)
+    turns = list(pass_times(model, (1, 2, 5), length=8, repeats=3, clock=clock))
+    assert turns == [PassTimes((1, 2, 5), (2.0, 2.25, 3.0), 8, n) for n in (1, 2, 3)]
+
+
+def test_pass_times_that_nobody_reads_on_stop_and_free_the_cache():
+    model = random_model()
+    turns = pass_times(model, (1, 2), length=8)
+    next(turns)
+    [scorer] = model.scorers
+    passes = len(scorer.fed)
+    turns.close()
+    assert scorer.closed and len(scorer.fed) == passes
 
 
 def test_c_and_v():

@@ -31,6 +31,25 @@ def test_the_measurement_is_one_of_this_machine(app, monkeypatch):
     assert any("float64, cpu, a test" in caption.value for caption in at.caption)
 
 
+def test_a_measurement_is_cancelled_between_passes(app, monkeypatch):
+    target = random_model(300)
+    monkeypatch.setattr(engine, "load", lambda: Pair(target, drafting(target)))
+    at = app()
+    with engine.GATE.turn("somebody else"):
+        at.button[0].click().run()
+        job = at.session_state[passes.KEY]
+        while not engine.GATE.ahead(job):
+            pass
+        assert engine.progress(job)[1] == "Waiting: 1 turn of other readers first"
+        next(b for b in at.button if b.label == "Cancel").click().run()
+    job.wait()
+    at.run()
+    [scorer] = target.scorers
+    assert scorer.closed and len(scorer.fed) < passes.REPEATS * len(passes.TOKENS)
+    assert not (at.exception or at.error or at.metric or at.dataframe)
+    assert not at.button[0].disabled
+
+
 def test_a_machine_that_cannot_load_says_why(app, monkeypatch):
     def offline():
         raise RuntimeError("The package index cannot be reached.")

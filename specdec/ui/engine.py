@@ -21,7 +21,7 @@ from specdec.ui.job import Job
 GATE = Gate()
 MAX_PROMPT_TOKENS, MAX_NEW_TOKENS, MAX_K = 1024, 256, 16
 DOING = {
-    "speculative": "Drafting and verifying",
+    "trace": "Drafting and verifying",
     "plain": "Plain decoding of the same prompt, for comparison",
     "check": "Comparing the two texts",
 }
@@ -68,6 +68,16 @@ def load() -> Any:
         return _LOADING.pair
 
 
+def progress(job: Job) -> tuple[float, str]:
+    """How far work with the pair is, in [0, 1], and what a reader who waits for it is told."""
+    if ahead := GATE.ahead(job):
+        return job.fraction, f"Waiting: {ahead} turn{'s' * (ahead != 1)} of other readers first"
+    if job.words:
+        return job.fraction, job.words
+    fraction, words = loading()
+    return fraction, words or "Loading the two models"
+
+
 class Live:
     """One reader's run: started, stepped and cancelled by a page, decoded by a thread."""
 
@@ -76,7 +86,6 @@ class Live:
         self.trace: Trace | None = None
         self.plain: Trace | None = None
         self.check: Check | None = None
-        self.phase = ""  # "loading", "speculative", "plain", "check"
         self._run: Run | None = None
         self._job: Job | None = None
 
@@ -95,22 +104,9 @@ class Live:
         """Whether the speculative run has come to its end."""
         return self.trace is not None and self.trace.stop_reason is not None
 
-    def words(self) -> str:
-        """What is going on, for the reader who waits."""
-        if self.phase == "loading":
-            return loading()[1] or "Loading the two models"
-        if ahead := GATE.ahead(self):
-            return f"Waiting: {ahead} round{'s' * (ahead != 1)} of other readers first"
-        return DOING.get(self.phase, "")
-
-    def fraction(self) -> float:
-        """How much of the present phase is done, in [0, 1]."""
-        if self.phase == "loading":
-            return loading()[0]
-        trace = self.plain if self.phase == "plain" else self.trace
-        if trace is None or self.asked is None:
-            return 0.0
-        return min(1.0, len(trace.token_ids) / self.asked.settings.max_new_tokens)
+    def progress(self) -> tuple[float, str]:
+        """How much of what goes on is done, in [0, 1], and what it is; (0, "") before any."""
+        return progress(self._job) if self._job else (0.0, "")
 
     def start(self, asked: Asked, *, one_round: bool = False) -> None:
         """Begin or go on: `one_round` pauses after a round; other settings begin a new run."""
@@ -143,11 +139,9 @@ class Live:
         self.trace = self.plain = self.check = None
 
     def _work(self, job: Job, one_round: bool) -> None:
-        self.phase = "loading"
         pair = load()
         if self._run is None:
             self._run = _run(pair, self.asked)
-        self.phase = "speculative"
         self._advance(job, self._run, "trace", one_round)
         if job.cancelled:
             self._run.close()
@@ -156,8 +150,10 @@ class Live:
             self._beside(job, pair)
 
     def _advance(self, job: Job, run: Run, name: str, one_round: bool = False) -> None:
+        trace, n = getattr(self, name), self.asked.settings.max_new_tokens
         while not job.cancelled:
-            with GATE.turn(self):
+            job.say(len(trace.token_ids) / n if trace else 0.0, DOING[name])
+            with GATE.turn(job):
                 next(run)
             trace = run.trace
             setattr(self, name, trace)
@@ -166,7 +162,6 @@ class Live:
 
     def _beside(self, job: Job, pair: Any) -> None:
         """Plain decoding of the same prompt; if greedy texts part, both again at one shape."""
-        self.phase = "plain"
         run = _run(pair, self.asked, k=0)
         try:
             self._advance(job, run, "plain")
@@ -174,8 +169,8 @@ class Live:
             run.close()
         if job.cancelled or not self.asked.settings.sampling.greedy:
             return
-        self.phase = "check"
-        with GATE.turn(self):
+        job.say(0.0, DOING["check"])
+        with GATE.turn(job):
             self.check = check(pair, self.asked.prompt, self.trace, self.plain)
 
 

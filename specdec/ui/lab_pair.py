@@ -59,7 +59,7 @@ def _opened() -> None:
         "Draw again on this machine",
         lambda job: _draw(job, int(n), int(seed)),
         lambda found: _sequences(found or stored.load(sequences.FILE)),
-        words,
+        engine.progress,
     )
 
 
@@ -79,14 +79,6 @@ def _draw(job: Job, n: int, seed: int) -> Sequences:
         if job.cancelled:
             break
     return found
-
-
-def words(job: Job) -> str:
-    """What a reader who waits is told."""
-    if not job.words:
-        return engine.loading()[1] or "Loading the two models"
-    ahead = engine.GATE.ahead(job)
-    return f"Waiting: {ahead} turns of other readers first" if ahead else job.words
 
 
 def _sequences(found: Sequences) -> None:

@@ -11,7 +11,6 @@ from specdec.presets import presets
 from specdec.ui import engine
 from specdec.ui.job import Job
 from specdec.ui.lab_charts import room
-from specdec.ui.lab_pair import words
 from specdec.ui.live import source
 from specdec.ui.watch import watched
 
@@ -50,7 +49,7 @@ def _opened() -> None:
         "Measure again on this machine",
         _measure,
         lambda found: _overlaps(found or stored.load(overlaps.FILE)),
-        words,
+        engine.progress,
     )
 
 

@@ -7,43 +7,28 @@ import streamlit as st
 from specdec.measure import PassTimes, pass_times
 from specdec.ui import engine
 from specdec.ui.job import Job
+from specdec.ui.watch import watched
 
-KEY, TOKENS = "pass job", (1, 2, 3, 5, 9)
-
-
-def _measure(job: Job) -> tuple[PassTimes, str]:
-    job.say(0.1, "Loading the target")
-    pair = engine.load()
-    job.say(0.6, "Timing passes over 1, 2, 3, 5 and 9 tokens, in turn")
-    with engine.GATE.turn(job):
-        return pass_times(pair.target, TOKENS), ", ".join(pair.hardware)
-
-
-def _start() -> None:
-    st.session_state[KEY] = Job(_measure)
+KEY, TOKENS, REPEATS = "pass job", (1, 2, 3, 5, 9), 15
 
 
 def panel() -> None:
-    """A button, progress, and the result as numbers and a table."""
-    job: Job | None = st.session_state.get(KEY)
-    running = job is not None and job.running
-    st.button("Measure it here", on_click=_start, disabled=running, type="primary")
+    """Buttons, progress, and the result as numbers and a table."""
+    watched(
+        KEY, "Measure it here", _measure, lambda found: found and result(*found), engine.progress
+    )
 
-    @st.fragment(run_every=0.5 if running else None)
-    def watch() -> None:
-        if job is None:
-            return
-        if job.running:
-            loading = engine.loading()
-            st.progress(max(job.fraction, loading[0] / 2), text=loading[1] or job.words)
-        elif running:
-            st.rerun()
-        elif job.error:
-            st.error(job.error)
-        else:
-            result(*job.result)
 
-    watch()
+def _measure(job: Job) -> tuple[PassTimes, str] | None:
+    pair = engine.load()
+    words = f"Timing passes over {', '.join(map(str, TOKENS))} tokens, in turn"
+    job.say(0.0, words)
+    with engine.GATE.turn(job):
+        for times in pass_times(pair.target, TOKENS, repeats=REPEATS):
+            if job.cancelled:
+                return None
+            job.say(times.repeats / REPEATS, words)
+    return times, ", ".join(pair.hardware)
 
 
 def result(times: PassTimes, hardware: str) -> None:
@@ -61,6 +46,6 @@ def result(times: PassTimes, hardware: str) -> None:
         hide_index=True,
     )
     st.caption(
-        f"Measured just now on {hardware}: medians of 15 passes each, in turn, with "
-        f"{times.length} tokens cached. Other work on this machine moves them."
+        f"Measured just now on {hardware}: medians of {times.repeats} passes each, in turn, "
+        f"with {times.length} tokens cached. Other work on this machine moves them."
     )

@@ -17,7 +17,7 @@ def watched(
     label: str,
     work: Callable[[Job], Any],
     show: Callable[[Any], None],
-    words: Callable[[Job], str] = lambda job: job.words,
+    progress: Callable[[Job], tuple[float, str]] = lambda job: (job.fraction, job.words),
 ) -> None:
     """Draw the buttons, then `show(result)`: of the last work, None before any.
 
@@ -42,7 +42,8 @@ def watched(
     def watch() -> None:
         job = st.session_state.get(key)
         if job and job.running:
-            st.progress(job.fraction, text=words(job) or "Starting")
+            share, words = progress(job)
+            st.progress(share, text=words or "Starting")
         elif running:  # it ended since: a whole run stops the timer and frees the button
             st.rerun()
         if job and job.error:
