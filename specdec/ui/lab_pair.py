@@ -15,7 +15,7 @@ from specdec.ui import engine
 from specdec.ui.job import Job
 from specdec.ui.lab_charts import mark_law, room
 from specdec.ui.live import source
-from specdec.ui.watch import watched
+from specdec.ui.watch import unfolded, watched
 
 TITLES = {
     "plain": "The target alone",
@@ -41,13 +41,7 @@ def sequences_panel() -> None:
         "same prompt is continued many times, by the target alone and by the round loop under each "
         "rule. What should come out is known exactly, from the target's own laws: compare."
     )
-    opened = st.expander(
-        "Two tokens, hundreds of times, in four ways", key="pairs open", on_change="rerun"
-    )
-    if not opened.open:  # the chart's script weighs megabytes
-        return
-    with opened:
-        _opened()
+    unfolded("Two tokens, hundreds of times, in four ways", "pairs open", _opened)
 
 
 def _opened() -> None:

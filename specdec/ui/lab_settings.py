@@ -12,7 +12,7 @@ from specdec.ui import engine
 from specdec.ui.job import Job
 from specdec.ui.lab_charts import room
 from specdec.ui.live import source
-from specdec.ui.watch import watched
+from specdec.ui.watch import unfolded, watched
 
 DRAFTS = {
     "same": ("#009E73", "circle", "solid", "the same settings as the target"),
@@ -34,13 +34,7 @@ def overlaps_panel() -> None:
         "when it samples freely; and whether temperature lowers α here. That it does is a tendency "
         "of many pairs, not a law."
     )
-    opened = st.expander(
-        "α along temperature, top-k and top-p", key="overlaps open", on_change="rerun"
-    )
-    if not opened.open:  # the chart's script weighs megabytes
-        return
-    with opened:
-        _opened()
+    unfolded("α along temperature, top-k and top-p", "overlaps open", _opened)
 
 
 def _opened() -> None:

@@ -12,6 +12,14 @@ from specdec.ui.job import Job
 EVERY = 0.3  # seconds between two looks
 
 
+def unfolded(label: str, key: str, draw: Callable[[], None]) -> None:
+    """An expander that draws only while it is open: a chart's script weighs megabytes."""
+    opened = st.expander(label, key=key, on_change="rerun")
+    if opened.open:
+        with opened:
+            draw()
+
+
 def watched(
     key: str,
     label: str,
