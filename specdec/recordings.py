@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec import run
+from specdec import run, tail
 from specdec.compare import Check, check
 from specdec.law import Sampling
 from specdec.presets import ASSETS, Preset
@@ -41,6 +41,7 @@ def record(
         options = {"sampling": sampling, "max_new_tokens": n, "seed": seed, "chat": preset.chat}
         run.generate(pair, preset.prompt, k=k, drafter=drafter, **options)  # warms up the clock
         fast = run.generate(pair, preset.prompt, k=k, drafter=drafter, **options)
+        fast = tail.of_pair(pair, fast)
         slow = run.plain(pair, preset.prompt, tops=0, **options)
         found = check(pair, preset.prompt, fast, slow) if sampling.greedy else None
         texts = {

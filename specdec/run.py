@@ -13,7 +13,7 @@ from specdec.decode import speculate
 from specdec.drafters import Drafter, ModelDrafter, PromptLookup
 from specdec.law import Sampling
 from specdec.text import Typist
-from specdec.trace import Round, Settings, Source, Trace
+from specdec.trace import Memory, Round, Settings, Source, Trace
 
 DRAFTERS = ("model", "lookup")
 
@@ -39,7 +39,13 @@ class Run(Iterator[Round]):
         capacity = len(ids) + settings.max_new_tokens + (settings.rows or settings.k + 1)
         self._scorer = pair.target.scorer(rows=settings.rows, capacity=capacity)
         self._drafter = _drafter(pair, settings, capacity) if drafter is None else drafter
-        self.source = Source("live", pair.target.name, _name(pair, settings), *pair.hardware)
+        self.source = Source(
+            "live",
+            pair.target.name,
+            _name(pair, settings),
+            *pair.hardware,
+            memory=_memory(pair, settings),
+        )
         self._loop = speculate(
             self._scorer,
             self._drafter,
@@ -177,6 +183,14 @@ def _drafter(pair: Any, settings: Settings, capacity: int) -> Drafter | None:
 def _name(pair: Any, settings: Settings) -> str:
     names = {"model": getattr(pair.draft, "name", "model"), "lookup": "prompt lookup"}
     return names.get(settings.drafter, settings.drafter)
+
+
+def _memory(pair: Any, settings: Settings) -> Memory | None:
+    """The pair's; without a drafting model only the target's part of it."""
+    memory = getattr(pair, "memory", None)
+    if memory and not (settings.k and settings.drafter == "model"):
+        return replace(memory, drafter_weights=0, drafter_token=0)
+    return memory
 
 
 def _check(settings: Settings, drafter: Drafter | None) -> None:

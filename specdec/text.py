@@ -108,6 +108,7 @@ def dress(
                 p_top=head(token.p_top),
                 q_top=head(token.q_top),
                 residual_top=head(token.residual_top),
+                mended=token.mended and replace(token.mended, p_top=head(token.mended.p_top)),
             )
             for token, text in zip(r.drafted, drafted)
         ),

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from specdec import sense
 from specdec.law import Sampling
 from specdec.schema import build, parse
 
@@ -39,6 +40,21 @@ class Token:
 
 
 @dataclass(frozen=True)
+class Mended:
+    """A discarded token's place once more, after the token that replaced the rejected one.
+
+    `p` is the target's law there at the discarded token and `p_top` the law's head; `kept` says
+    whether the test of the run's rule would have kept the token, with its own q and u.
+    """
+
+    p: float
+    u: float | None  # None: greedy
+    threshold: float
+    kept: bool
+    p_top: Top | None = None
+
+
+@dataclass(frozen=True)
 class Drafted(Token):
     """A drafted token and the test it met, passed with the chance `threshold`.
 
@@ -56,6 +72,7 @@ class Drafted(Token):
     p_top: Top | None = None
     q_top: Top | None = None
     residual_top: Top | None = None
+    mended: Mended | None = None  # of a discarded token, where it was asked for
 
 
 @dataclass(frozen=True)
@@ -150,6 +167,16 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Memory:
+    """Bytes of a pair: the weights of both models, and a cached token of each."""
+
+    target_weights: int
+    drafter_weights: int
+    target_token: int
+    drafter_token: int
+
+
+@dataclass(frozen=True)
 class Source:
     """Where a trace comes from; the screen repeats it."""
 
@@ -160,6 +187,7 @@ class Source:
     device: str = ""
     machine: str = ""
     when: str = ""  # ISO 8601, recorded traces
+    memory: Memory | None = None  # None: no model of ours
 
 
 def recorded(result: Any, when: str) -> Any:
@@ -256,7 +284,9 @@ class Trace:
         data = parse(text)
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ValueError(f"This is not a trace of schema {SCHEMA}.")
-        return build(cls, data, "trace")
+        trace = build(cls, data, "trace")
+        sense.check(trace)
+        return trace
 
 
 def _ratio(part: int, whole: int) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +16,17 @@ from specdec.models.fetch import fetch, is_fetched, target_folder
 from specdec.models.hardware import describe
 from specdec.models.job import Progress
 from specdec.text import Texts
+from specdec.trace import Memory
 
 if TYPE_CHECKING:
     import torch
 
     from specdec.models.llama import Llama
 
+INEXACT = (
+    "On this machine a row of a pass depends on its place in it, also at a fixed shape: greedy "
+    "texts may part from plain decoding at near ties even with rows=."
+)
 SMALL = Path(__file__).parents[2] / "assets" / "drafters" / "small.safetensors"
 
 
@@ -36,6 +42,11 @@ class Pair:
     stop_ids: tuple[int, ...]  # tokens that end a text
 
     @cached_property
+    def rows_are_exact(self) -> bool:
+        """Whether runs with `rows=` are bit for bit the same here: probed once, with 8 rows."""
+        return self.target.rows_are_exact(8)
+
+    @cached_property
     def texts(self) -> Texts:
         """Texts of tokens."""
         return Texts(self.tokenizer)
@@ -45,6 +56,13 @@ class Pair:
         """What the models run in and on: dtype, device, machine."""
         device, dtype = self.target.device, str(self.target.dtype).removeprefix("torch.")
         return dtype, str(device), describe(device)
+
+    @property
+    def memory(self) -> Memory:
+        """Bytes of the weights of both models, and of a cached token of each."""
+        models = (self.target, self.draft)
+        weights, tokens = "parameters_bytes", "cache_bytes_per_token"
+        return Memory(*(getattr(model, name) for name in (weights, tokens) for model in models))
 
     def close(self) -> None:
         """Free the weights of both models; their scorers cannot be used any more."""
@@ -66,11 +84,20 @@ def load_pair(
     cannot be fetched.
     """
     if name == "default":
-        return _default(dtype, device, progress)
+        return _probed(_default(dtype, device, progress), progress)
     folders = [Path(part.strip()).expanduser() for part in name.split("+")]
     if len(folders) != 2:
         raise ValueError(f"There is no pair {name!r}; it must be 'default' or 'folder+folder'.")
-    return _local(name, *folders, dtype, device)
+    return _probed(_local(name, *folders, dtype, device), progress)
+
+
+def _probed(pair: Pair, progress: Progress | None) -> Pair:
+    """The pair; a warning where its fixed shapes are not exact, which no library promises."""
+    if progress:
+        progress(1.0, "Probing whether a fixed shape gives the same bits in every row")
+    if not pair.rows_are_exact:
+        warnings.warn(INEXACT, RuntimeWarning, stacklevel=3)
+    return pair
 
 
 def _default(dtype, device, progress: Progress | None) -> Pair:
