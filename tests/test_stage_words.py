@@ -233,7 +233,8 @@ def test_tops_that_were_not_recorded_are_none():
 
 
 def test_the_browser_gets_text_as_text_and_fetches_nothing():
-    html, css = component.read("stage.html"), component.read("stage.css")
+    html = component.read("stage.html")
+    css = "".join(component.read(f"{name}.css") for name in ("token", "controls", "stage"))
     script = component.script("stage", stage.MODULES)
     for word in (
         "innerHTML",

@@ -12,16 +12,21 @@ import streamlit as st
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
-def component(name: str, modules: Sequence[str]) -> Callable[..., Any]:
-    """What mounts the component; `modules` are those that `name.js` rests on, in order."""
-    html, css = read(f"{name}.html"), read(f"{name}.css")
-    return st.components.v2.component(name, html=html, css=css, js=script(name, modules))
+def component(name: str, modules: Sequence[str], styles: Sequence[str] = ()) -> Callable[..., Any]:
+    """What mounts the component; `modules` are those that `name.js` rests on, in order.
+
+    One of another component goes by its full name, as "stage_dom"; so do `styles` to share.
+    """
+    css = "\n".join(read(f"{style}.css") for style in (*styles, name))
+    html, js = read(f"{name}.html"), script(name, modules)
+    return st.components.v2.component(name, html=html, css=css, js=js)
 
 
 def script(name: str, modules: Sequence[str]) -> str:
     """The modules as one text, without the imports of each other: a component takes no more."""
-    files = [*(f"{name}_{module}.js" for module in modules), f"{name}.js"]
-    imports = re.compile(rf'^import \{{.*\}} from "\./{name}_\w+\.js";\n', re.MULTILINE)
+    names = [module if "_" in module else f"{name}_{module}" for module in modules]
+    files = [f"{each}.js" for each in (*names, name)]
+    imports = re.compile(r'^import \{.*\} from "\./\w+\.js";\n', re.MULTILINE)
     return imports.sub("", "\n".join(map(read, files)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -51,6 +51,7 @@ def stage(
     follow: Literal["stay", "end", "play"] = "stay",
     mode: Literal["full", "compact", "presenter"] = "full",
     report: bool = True,
+    on_more: Callable[[], None] | None = None,
 ) -> Position:
     """Show a trace step by step; returns the place where the reader rests.
 
@@ -58,6 +59,8 @@ def stage(
     the clock is a simulated one (toy traces have no other). `start`: the place of a link, taken
     when the stage first appears. `follow`: what a reader at the end of a growing trace sees:
     nothing new, its end, or the new rounds played. `report=False` spares the reruns.
+    `on_more`: asked for one round more by a reader who steps by tokens past the end of a run that
+    goes on (maybe more than once before it comes); the stage goes to its first token by itself.
     """
     fresh = "place" not in (st.session_state.get(key) or {})
     first = f"{key} start"  # kept, so that the message stays the same and is not sent again
@@ -66,7 +69,9 @@ def stage(
     data = wire(trace, plain, costs)
     begin = st.session_state[first]
     data |= {"start": begin and asdict(begin), "follow": follow, "mode": mode, "report": report}
-    state = _mount(key=key, data=data, on_place_change=lambda: None)
+    data["more"] = on_more is not None and trace.stop_reason is None
+    asks = {"on_more_change": on_more} if on_more else {}
+    state = _mount(key=key, data=data, on_place_change=lambda: None, **asks)
     return clamp(trace, state.get("place") or data["start"] or {})
 
 
@@ -115,7 +120,7 @@ def wire(trace: Trace, plain: Trace | None = None, costs: Costs | None = None) -
     }
 
 
-_mount = component("stage", MODULES)
+_mount = component("stage", MODULES, styles=("token", "controls"))
 
 
 def _round(r: Round) -> dict[str, Any]:
