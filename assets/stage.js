@@ -1,16 +1,18 @@
 // The stage: one run, one place in it. The browser keeps the place and reports it, always absolute.
-import { clamp, extendsRun, indexOf, placeOf, planOf, roundFrom } from "./stage_plan.js";
+import { clamp, extendsRun, indexOf, placeOf, planOf, roundFrom, settledFrom, settledOf } from "./stage_plan.js";
 import { actionOf, pauseAt } from "./stage_keys.js";
 import { choose, fill, look, show, showControls, walk } from "./stage_show.js";
 
 const REST = 300; // ms without a key before the place is reported
+const PATIENCE = 800; // ms: a key that is held down asks for one round, not for ten
 const stages = new WeakMap(); // parentElement → state: the function below runs on every rerun
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const s = stages.get(parentElement) ?? mount(parentElement);
   stages.set(parentElement, s);
   s.report = data.report ? (place) => setStateValue("place", place) : () => {};
+  s.ask = (rounds) => setTriggerValue("more", rounds);
   receive(s, data);
   return () => {
     stop(s);
@@ -24,7 +26,7 @@ function mount(parent) {
   const root = parent.querySelector(".stage"), find = (what) => root.querySelector(what);
   const s = {
     root, find, strip: find(".strip"), lanes: find(".lanes"), range: find("input"), columns: [], items: [],
-    run: null, plan: planOf([]), at: 0, timer: 0, rest: 0, over: null, picked: null, ends: new AbortController(),
+    run: null, plan: planOf([]), at: 0, timer: 0, rest: 0, over: null, picked: null, asked: 0, ends: new AbortController(),
   };
   const refOf = (event) => event.target.closest?.("[data-ref], [data-about]");
   const ref = (node) => node && (node.dataset.ref ?? node.dataset.about);
@@ -43,24 +45,28 @@ function mount(parent) {
 
 /** Take a run: the old one gone on, or another. */
 function receive(s, run) {
-  const old = s.run, plan = planOf(run.rounds), last = plan.length - 1;
+  const old = s.run, end = s.plan.length - 1, plan = planOf(run.rounds), last = plan.length - 1;
   const goesOn = old !== null && extendsRun(old, run);
-  const more = goesOn && run.rounds.length > old.rounds.length && s.at === s.plan.length - 1;
+  const more = goesOn && run.rounds.length > old.rounds.length && s.at === end;
+  const wanted = more && s.asked > 0;
   if (!goesOn) stop(s);
+  if (!goesOn) s.asked = 0;
   let at = goesOn ? s.at : 0;
   if (old === null && run.start) at = indexOf(plan, run.start);
-  else if (run.follow === "end" && (more || !goesOn)) at = last;
-  const starts = run.follow === "play" && old !== null && (more || (!goesOn && last > 0));
-  Object.assign(s, { run, plan, at });
+  else if (!wanted && run.follow === "end" && (more || !goesOn)) at = last;
+  const starts = !wanted && run.follow === "play" && old !== null && (more || (!goesOn && last > 0));
+  Object.assign(s, { run, plan, at, settled: settledOf(plan, run.rounds) });
   fill(s);
   show(s, starts && calm() ? last : at);
   if (starts && !calm()) play(s);
+  if (wanted) go(s, settledFrom(s.settled, end, 1) ?? last);
 }
 
 /** Go to a step: the one way the place changes. */
 function go(s, at, { pause = false } = {}) {
   if (pause) stop(s);
   s.over = s.picked = null; // the panel follows the step again
+  s.asked = 0;
   show(s, clamp(at, 0, s.plan.length - 1));
   clearTimeout(s.rest);
   if (!s.timer) s.rest = setTimeout(() => tell(s), REST);
@@ -71,6 +77,17 @@ function tell(s) {
   if (s.told === words) return;
   s.told = words;
   s.report(place);
+}
+
+/** To the step that settles the next written token; beyond the last, one round more if there can be. */
+function toNext(s) {
+  const next = settledFrom(s.settled, s.at, 1);
+  if (next !== undefined || !s.run.more) return go(s, next ?? s.plan.length - 1, { pause: true });
+  if (s.at !== s.plan.length - 1) go(s, s.plan.length - 1, { pause: true });
+  if (Date.now() - s.asked < PATIENCE) return;
+  s.asked = Date.now();
+  s.ask(s.run.rounds.length);
+  showControls(s, s.plan[s.at]);
 }
 
 // Play.
@@ -104,6 +121,8 @@ const ACTIONS = {
   last: (s) => go(s, s.plan.length - 1, { pause: true }),
   "round+": (s) => go(s, roundFrom(s.plan, s.at, 1), { pause: true }),
   "round-": (s) => go(s, roundFrom(s.plan, s.at, -1), { pause: true }),
+  "written+": toNext,
+  "written-": (s) => go(s, settledFrom(s.settled, s.at, -1) ?? 0, { pause: true }),
   "token+": (s) => walk(s, 1),
   "token-": (s) => walk(s, -1),
   play: (s) => (s.timer ? stop(s, true) : play(s)),

@@ -4,6 +4,7 @@ const KEYS = {
   ArrowRight: "next", ArrowLeft: "back", PageDown: "next", PageUp: "back", Home: "first", End: "last",
   ArrowDown: "token+", ArrowUp: "token-", " ": "play",
 };
+const TOKENS = { ".": "written+", ",": "written-" };
 
 /** What a key does, or null. `where`: "stage" (focus is in it) or "page" (focus is nowhere). */
 export function actionOf(event, where, presenter = false, on = "") {
@@ -11,6 +12,7 @@ export function actionOf(event, where, presenter = false, on = "") {
   if (altKey || ctrlKey || metaKey || on === "select") return null;
   if (key === " " && (on === "button" || on === "summary")) return null; // the button's own click
   if (on === "range" && (key === "ArrowUp" || key === "ArrowDown")) return null;
+  if (key in TOKENS) return TOKENS[key]; // with or without shift: layouts differ
   if (shiftKey && key === "ArrowRight") return "round+";
   if (shiftKey && key === "ArrowLeft") return "round-";
   if (shiftKey) return null;

@@ -108,6 +108,19 @@ export function extendsRun(old, run) {
   );
 }
 
+/** Written tokens whose fate is known when a step is over. */
+function known(step, round) {
+  const shown = shownAt(step, round);
+  return shown.written ? round.written.length : round.drafted.filter((_, i) => kindAt(round, i, shown) === "accepted").length;
+}
+
+/** The steps that settle a written token: it is accepted, or the target's own is written. */
+export const settledOf = (plan, rounds) =>
+  plan.filter((s) => s.step && known(s, rounds[s.round]) > known(plan[s.at - 1], rounds[s.round])).map((s) => s.at);
+
+/** The settled token after (way = 1) or before (-1) a step; undefined where there is none. */
+export const settledFrom = (settled, at, way) => (way > 0 ? settled.find((x) => x > at) : settled.findLast((x) => x < at));
+
 /** Begin of every round on the clock, and the end. `parts`: [draft, verify, accept] a round. */
 export function beginsOf(parts) {
   const begins = [0];

@@ -21,7 +21,6 @@ export function fill(s) {
   if (s.clock !== clock) fillClock(find(".clock"), s.times, run.settings.k === 0);
   s.clock = clock;
   write(find(".source"), sourceOf(run.source, run.settings));
-  write(find(".end"), endOf(run.end));
   s.range.max = plan.length - 1;
   put(s.root, "data-idle", plan.length === 1);
   const ticks = plan.filter((p) => p.step === 0 && p.at > 0).map((p) => (100 * p.at) / (plan.length - 1));
@@ -83,8 +82,13 @@ export function showControls(s, step) {
   put(range, "aria-valuetext", place);
   write(find(".place"), place);
   write(find(".tally"), tallyOf(step, run.rounds));
+  write(find(".end"), s.asked ? "one round more …" : endOf(run.end));
   put(find(".end"), "data-on", end);
-  for (const name of ["first", "back"]) put(find(`[data-do=${name}]`), "aria-disabled", s.at === 0 ? "true" : null);
+  const onward = find("[data-do='written+']"), asks = end && run.more;
+  put(onward, "aria-disabled", end && !run.more ? "true" : null);
+  put(onward, "aria-label", asks ? "One round more" : "To the next written token");
+  put(onward, "title", asks ? "One round more, to its first token (.)" : "To the next written token (.)");
+  for (const name of ["first", "written-", "back"]) put(find(`[data-do="${name}"]`), "aria-disabled", s.at === 0 ? "true" : null);
   for (const name of ["next", "last"]) put(find(`[data-do=${name}]`), "aria-disabled", end ? "true" : null);
   write(find(".play span"), s.timer ? "Pause" : "Play");
   put(find(".play"), "data-playing", Boolean(s.timer));

@@ -15,6 +15,13 @@ rounds = st.session_state.get("rounds", int(query.get("rounds", 999)))
 if "rounds" in query and st.button("One round more"):
     st.session_state.rounds = rounds = rounds + 1
 st.button("Rerun")
+
+
+def more() -> None:
+    st.session_state.rounds = rounds + 1
+    st.session_state.asked = st.session_state.get("asked", 0) + 1
+
+
 made = {
     "kiln": lambda: (traces.kiln(), traces.kiln(0), Costs(0.1)),
     "sampled": lambda: (traces.sampled(), traces.sampled(k=0), None),
@@ -30,6 +37,12 @@ trace, plain, costs = made[name]()
 if rounds < len(trace.rounds):
     trace = traces.first(trace, rounds)
 start = clamp(trace, query) if "round" in query else None
-place = stage(trace, key="stage", plain=plain, costs=costs, start=start, mode=mode, follow=follow)
+on_more = more if "more" in query else None
+place = stage(
+    trace, key="stage", plain=plain, costs=costs, start=start, mode=mode, follow=follow,
+    on_more=on_more,
+)  # fmt: skip
+if on_more:
+    st.caption(f"asked {st.session_state.get('asked', 0)} times")
 query["round"], query["step"] = str(place.round), str(place.step)
 st.caption(f"round {place.round}, step {place.step}")
