@@ -1,33 +1,16 @@
-// What one token's panel says: rows of facts, and bars of its laws. Pure.
+// What one token's panel says: rows of facts, and its laws. Pure.
 import { kindAt } from "./stage_plan.js";
 import { num, tailOf } from "./stage_words.js";
 import { LATER } from "./stage_rules.js";
-
-/** Rows of the laws at a position, likeliest first: [{id, text, p, q, residual, mine}]. */
-export function barsOf(tops, token) {
-  const rows = new Map();
-  const row = (id, text) => {
-    if (!rows.has(id)) rows.set(id, { id, text, mine: id === token.id });
-    return rows.get(id);
-  };
-  for (const [name, top] of Object.entries(tops))
-    for (const [id, text, x] of top?.entries ?? []) row(id, text)[name] = x;
-  if (!rows.has(token.id) && rows.size) Object.assign(row(token.id, token.text), tops.q ? { p: token.p, q: token.q } : { p: token.p });
-  for (const bar of rows.values())
-    for (const [name, top] of Object.entries(tops)) bar[name] ??= top && (top.rest < 1e-9 ? 0 : null); // null: below the head
-  return [...rows.values()].sort((a, b) => (b.p ?? 0) - (a.p ?? 0) || (b.q ?? 0) - (a.q ?? 0));
-}
-
-/** The mass outside the heads: {p: 0.1, …}. */
-export const restOf = (tops) =>
-  Object.fromEntries(Object.entries(tops).filter(([, top]) => top).map(([name, top]) => [name, top.rest]));
+import { lawsThere, sayThere } from "./stage_tail.js";
 
 const without = (tops) => Object.fromEntries(Object.entries(tops).filter(([, top]) => top));
 
 /** A drafted token, as far as it is known when `shown`. */
 export function factsOfDrafted(round, i, shown, rule) {
   const token = round.drafted[i], known = shown.verified, kind = kindAt(round, i, shown);
-  const over = kind !== "drafted" || shown.judged > i, untested = token.verdict === "discarded" && token.passed === null;
+  const over = kind !== "drafted" || shown.judged > i, cut = kind === "discarded";
+  const untested = token.verdict === "discarded" && token.passed === null;
   return {
     token,
     kind,
@@ -38,6 +21,8 @@ export function factsOfDrafted(round, i, shown, rule) {
       ...rule.rows(round, i, known, over),
     ],
     note: rule.note(round, i, known),
+    there: cut ? sayThere(round, i, rule) : "",
+    laws: cut ? lawsThere(round, i) : null,
     residual: rule.residual,
     tops: without({
       p: known ? token.p_top : null,

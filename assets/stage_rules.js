@@ -9,6 +9,12 @@ const same = ({ verdict }) => (verdict === "accepted" ? "yes" : "no");
 const sameMark = (token) => `${GLYPH[token.verdict]} ${same(token)}`;
 const ratioRow = ({ p, q }, known) => ["p / q", known ? (q > 0 ? num(p / q) : "–") : LATER];
 
+function ratioTells({ u, threshold }, passed) {
+  if (u === null) return `min(1, p/q) is ${num(threshold)}`;
+  const [drawn, limit] = apart(u, threshold);
+  return `u = ${drawn} ${passed ? "<" : "≥"} ${limit} = min(1, p/q)`;
+}
+
 /** One by one: u against min(1, p/q). */
 const PQ = {
   asks: "u < min(1, p/q)?", // under the name of the accept lane
@@ -22,12 +28,8 @@ const PQ = {
   },
   fate: () => "", // there: what came of a test that does not decide alone
   scores: (round, i) => `p ${num(round.drafted[i].p)}`, // in the verify lane
-  tells(round, i) { // what came of the test, in full
-    const token = round.drafted[i];
-    if (token.u === null) return `min(1, p/q) is ${num(token.threshold)}`;
-    const [u, limit] = apart(token.u, token.threshold);
-    return `u = ${u} ${token.verdict === "accepted" ? "<" : "≥"} ${limit} = min(1, p/q)`;
-  },
+  tells: (round, i) => ratioTells(round.drafted[i], round.drafted[i].verdict === "accepted"), // what came of the test, in full
+  tellsThere: (mended) => ratioTells(mended, mended.kept), // the same of a discarded token after the right one
   says(round, i) { // the sentence of the test
     const { text, verdict } = round.drafted[i];
     return `${quoted(text)} is ${verdict}: ${this.tells(round, i)}.`;
@@ -60,6 +62,10 @@ const GREEDY = {
     const own = ownToken(round, i);
     return own === null ? "not the target's own token" : `the target's own token is ${quoted(own)}`;
   },
+  tellsThere({ kept, p_top }) {
+    if (kept) return "the target's own token there too";
+    return p_top ? `the target's own token there is ${quoted(p_top.entries[0][1])}` : "not the target's own token there";
+  },
   rows(round, i, known, over) {
     const token = round.drafted[i], cut = token.verdict === "discarded";
     return [ratioRow(token, known), ["min(1, p/q)", known ? num(token.threshold) : LATER], ["same token", over ? (cut ? "–" : same(token)) : LATER]];
@@ -84,6 +90,7 @@ const MATCH = {
     const { u, verdict } = round.drafted[i], draw = `the target's own draw, with u = ${num(u)}, is`;
     return verdict === "accepted" ? `${draw} the same token` : `${draw} ${quoted(ownToken(round, i))}`;
   },
+  tellsThere: ({ u, kept }) => `the target's own draw there, with u = ${num(u)}, is ${kept ? "the same" : "another"} token`,
   rows(round, i, known, over) {
     const token = round.drafted[i], told = (text) => (!over ? LATER : token.verdict === "discarded" ? "–" : text());
     return [

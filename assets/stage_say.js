@@ -2,6 +2,7 @@
 import { countsAt } from "./stage_plan.js";
 import { ENDS, count, num, quoted, writtenOf } from "./stage_words.js";
 import { ruleOf } from "./stage_rules.js";
+import { sayFirstThere } from "./stage_tail.js";
 
 const KINDS = ["accepted", "corrected", "bonus"];
 const tally = (round) =>
@@ -28,7 +29,7 @@ const SAY = {
   },
   verify: (s, r) => `verify: one target pass scores ${count(r.drafted.length + 1, "position")}${r.drafted.length ? " at once" : ""}.`,
   accept: (s, r, run) => `test ${s.i + 1}: ${ruleOf(r, run).says(r, s.i)}`,
-  discard: (s, r, run) => ruleOf(r, run).saysTail(r),
+  discard: (s, r, run) => ruleOf(r, run).saysTail(r) + sayFirstThere(r),
   write: (s, r, run) => {
     const last = r.written.at(-1), own = last && last.kind !== "accepted";
     return (

@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from specdec.trace import Drafted, Round, Top, Trace, Written
+from specdec.trace import Drafted, Mended, Round, Top, Trace, Written
 from specdec.ui.component import component
 
 PROMPT_SHOWN = 24  # last prompt tokens on the strip; of the others only their number
 DIGITS = 6  # significant, and only on the wire
 
 MODULES = (
-    *("plan", "words", "block", "rules", "say", "facts"),  # pure
+    *("plan", "words", "block", "rules", "bars", "tail", "say", "facts"),  # pure
     *("dom", "lanes", "clock", "panel", "keys", "show"),
 )
 
@@ -147,6 +147,19 @@ def _drafted(token: Drafted, rule: str) -> dict[str, Any]:
         "p_top": _top(token.p_top),
         "q_top": _top(token.q_top),
         "residual_top": _top(token.residual_top),
+        "mended": _mended(token.mended),
+    }
+
+
+def _mended(mended: Mended | None) -> dict[str, Any] | None:
+    if mended is None:
+        return None
+    return {
+        "p": _short(mended.p),
+        "u": _short(mended.u),
+        "threshold": _short(mended.threshold),
+        "kept": mended.kept,
+        "p_top": _top(mended.p_top),
     }
 
 

@@ -30,6 +30,7 @@ made = {
     "copied": lambda: (traces.sampled(copied=True, k=6), None, None),
     "match": lambda: (traces.ruled("match"), traces.ruled("match", k=0), None),
     "block": lambda: (traces.ruled("block"), traces.ruled("block", k=0), None),
+    "mended": lambda: (traces.mended(), None, None),
     "cut": lambda: (traces.ruled("block", seed=4, stop_ids=(5,)), None, None),
     "cancelled": lambda: (traces.first(traces.sampled(), 0, "cancelled"), None, None),
 }

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from specdec import toy
+from specdec import tail, toy
 from specdec.decode import speculate
 from specdec.drafters import FixedDrafter, ModelDrafter
 from specdec.law import Sampling
@@ -83,6 +83,20 @@ def ruled(
     )  # fmt: skip
     settings = Settings(k, "model", sampling, n, seed, rule)
     return told(rounds, ids, settings, Source("live", "random", "noisy", "float64", "cpu"))
+
+
+def mended(rule: str = "pq", *, sampling: Sampling = SOFT, seed: int = 1, k: int = 5) -> Trace:
+    """The same with the target's law after the right token on every discarded token."""
+    trace = ruled(rule, k=k, seed=seed, sampling=sampling)
+    looked = tail.mend(random_target(seed).scorer(), trace)
+    texts = WORDS.__getitem__
+    return replace(
+        looked,
+        rounds=tuple(
+            dress(r, [t.text for t in r.drafted], [t.text for t in r.written], texts)
+            for r in looked.rounds
+        ),
+    )
 
 
 def random_target(seed: int) -> Model:
