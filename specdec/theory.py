@@ -90,6 +90,18 @@ def break_even_alpha(k: ArrayLike, c: ArrayLike, v: ArrayLike = 0.0) -> float | 
     return None if alpha.ndim == 0 and never else _plain(alpha)
 
 
+def break_even_v(alpha: ArrayLike, k: ArrayLike, c: ArrayLike) -> float | np.ndarray:
+    """The v at which k ≥ 1 drafts are as fast as none; below 0 they are slower even at v = 0.
+
+    Example:
+        >>> round(break_even_v(0.8, 4, 0.05), 4)
+        0.5404
+    """
+    k = whole("k", k, low=1)
+    free = in_range("c", c, 0.0, math.inf)
+    return _plain((_tokens(_unit("alpha", alpha), k) - 1) / k - free)
+
+
 def operations_factor(alpha: ArrayLike, k: ArrayLike, c_ops: ArrayLike) -> float | np.ndarray:
     """Arithmetic relative to plain decoding (Theorem 3.11); it grows while the time shrinks.
 

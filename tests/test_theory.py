@@ -122,6 +122,22 @@ def test_break_even_alpha_is_where_the_speedup_crosses_one(k, c, v):
         assert theory.speedup(alpha * (1 - 1e-6), k, c, v) < 1
 
 
+@given(ALPHAS, st.integers(1, 64), COSTS)
+def test_break_even_v_is_where_the_gain_is_gone(alpha, k, c):
+    v = theory.break_even_v(alpha, k, c)
+    if v < 0:  # already at v = 0
+        assert theory.speedup(alpha, k, c) < 1 + 1e-12
+    else:
+        assert theory.speedup(alpha, k, c, v) == pytest.approx(1, rel=1e-12)
+    assert v <= alpha - c + 1e-12  # k = 1 holds out longest
+
+
+def test_break_even_v_needs_a_draft():
+    assert theory.break_even_v(0.7, 1, 0.2) == pytest.approx(0.5)
+    with pytest.raises(ValueError, match="k must be ≥ 1"):
+        theory.break_even_v(0.7, 0, 0.2)
+
+
 def test_break_even_alpha_at_the_ends():
     assert theory.break_even_alpha(0, 5.0) == 0  # k = 0 is plain decoding
     assert theory.break_even_alpha(7, 0.0) == 0
