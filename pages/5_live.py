@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from specdec.ui import engine, live, query, shell
+from specdec.ui import engine, live, live_panels, query, shell
+from specdec.ui.live_rates import rates
+from specdec.ui.shown import shown, source, telling, verdict
 from specdec.ui.stage import Position, stage
 
 shell.begin("live")
@@ -18,50 +20,43 @@ with st.expander("Predict first: of four drafted tokens, how many will the targe
 asked = live.controls(link.values)
 name = st.session_state["live preset"]
 run = engine.live()
-run_all, one, stop, words = st.columns([1, 1, 1, 4], vertical_alignment="center")
-run_all.button(
-    "Run", type="primary", on_click=run.start, args=(asked,), disabled=run.running, width="stretch"
-)
-one.button(
-    "One round",
-    on_click=run.start,
-    args=(asked,),
-    kwargs={"one_round": True},
-    disabled=run.running,
-    width="stretch",
-)
-stop.button("Stop", on_click=run.cancel, disabled=not run.running, width="stretch")
+live.buttons(run, asked)
 
 
 @st.fragment(run_every=0.5 if run.running else None)
-def panel() -> None:
+def on_stage() -> None:
     """The stage and the numbers, redrawn while a run goes on."""
-    going = run.running
-    if going:
+    if run.running:
         st.progress(*run.progress())
     if run.error:
         st.error(run.error)
-    recording = live.recorded(asked, name)
-    if run.trace is not None:
-        trace, plain, check, key = run.trace, run.plain, run.check, "live"
-    else:
-        trace, plain, check = recording.speculative, recording.plain, recording.check
-        key = f"recorded {name}"
-    st.caption(live.source(trace))
+    now = shown(run, asked, name)
+    st.caption(f"{source(now.trace)} {now.note}")
     start = Position(link.values["round"], link.values["step"])
     if "round" not in st.query_params:
-        start = live.telling(trace) if run.trace is None else None
-    place = stage(trace, key=key, plain=plain, start=start, follow="play", report=not going)
-    live.rates(trace, plain)
-    st.markdown(live.verdict(trace, plain, check))
-    if not going:
-        shell.share_link("live", **live.link_to(asked, name, place))
+        start = None if now.live else telling(now.trace)
+    place = stage(
+        now.trace,
+        key=now.key,
+        plain=now.plain,
+        start=start,
+        follow="play",
+        report=not run.running,
+        ledger=True,
+        on_more=live.one_more(run, asked) if now.live else None,
+    )
+    rates(now)
+    st.markdown(verdict(now.trace, now.plain, now.check))
+    if not run.running:
+        panel = st.session_state.get(live_panels.KEY, link.values["panel"])
+        shell.share_link("live", **live.link_to(asked, name, place, panel))
     if run.running != run_started:
         st.rerun()
 
 
 run_started = run.running
-panel()
+on_stage()
+live_panels.draw(shown(run, asked, name), name, link.values["panel"])
 
 st.caption(
     "The target is a very small model, and often wrong. Speculation keeps its text exactly, "

@@ -11,12 +11,13 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 @dataclass(frozen=True)
 class Preset:
-    """A prompt with a name for links, a title for people, and whether it is a chat message."""
+    """A prompt: a name for links, a title and what to notice for people; is it a chat message?"""
 
     name: str
     title: str
     chat: bool
     prompt: str
+    notice: str = ""
 
 
 def presets() -> tuple[Preset, ...]:

@@ -20,7 +20,7 @@ ASKED = ask()
 def pair(monkeypatch):
     target = random_model(len(ByteTokenizer()), name="large")
     pair = Pair(target, drafting(target, error=0.5))
-    monkeypatch.setattr(engine, "load", lambda: pair)
+    monkeypatch.setattr(engine, "load", lambda *_: pair)
     return pair
 
 

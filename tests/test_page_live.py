@@ -26,7 +26,7 @@ def live(monkeypatch):
 def pair(monkeypatch):
     target = random_model(len(ByteTokenizer()), name="large")
     pair = Pair(target, drafting(target, error=0.5))
-    monkeypatch.setattr(engine, "load", lambda: pair)
+    monkeypatch.setattr(engine, "load", lambda *_: pair)
     return pair
 
 
@@ -135,7 +135,7 @@ def test_the_link_restores_a_reader_s_own_text(app):
 
 
 def test_a_failure_is_a_sentence_and_the_recording_stays(app, monkeypatch):
-    def offline():
+    def offline(*_):
         raise RuntimeError("The package index cannot be reached.")
 
     monkeypatch.setattr(engine, "load", offline)

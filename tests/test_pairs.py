@@ -174,6 +174,33 @@ def test_two_folders_make_a_pair(folders: tuple[Path, Path]) -> None:
     assert pair.draft.scorer().score(ids).shape == (3, V)
 
 
+def test_a_pair_says_what_it_weighs(folders: tuple[Path, Path]) -> None:
+    pair = load_pair("+".join(map(str, folders)), dtype="fp32", device="cpu")
+    kept = [SIZES["num_hidden_layers"], 1]  # layers of the two
+    heads, width = (
+        SIZES["num_key_value_heads"],
+        SIZES["hidden_size"] // SIZES["num_attention_heads"],
+    )
+    assert [pair.memory.target_token, pair.memory.drafter_token] == [
+        layers * 2 * heads * width * 4 for layers in kept
+    ]
+    assert pair.memory.target_weights == pair.target.parameters_bytes
+    assert pair.memory.drafter_weights == pair.draft.parameters_bytes
+
+
+def test_the_fixed_shape_is_probed_at_load(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    name, said = "+".join(map(str, folders)), []
+    assert load_pair(
+        name, device="cpu", progress=lambda _, words: said.append(words)
+    ).rows_are_exact
+    assert not recwarn.list and any("fixed shape" in words for words in said)
+    monkeypatch.setattr(type(load_pair(name).target), "rows_are_exact", lambda self, rows: False)
+    with pytest.warns(RuntimeWarning, match="depends on its place in it"):
+        assert not load_pair(name, device="cpu").rows_are_exact
+
+
 def test_vocabularies_of_different_size_are_refused_before_any_weight_is_read(
     folders: tuple[Path, Path],
 ) -> None:

@@ -6,13 +6,14 @@ Threads here never touch streamlit: pages poll what a `Live` holds.
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
-from specdec import Run, Trace, rounds
+from specdec import Run, Trace, rounds, tail
 from specdec.compare import Check, check
 from specdec.trace import Settings
 from specdec.ui.gate import Gate
@@ -22,27 +23,34 @@ GATE = Gate()
 MAX_PROMPT_TOKENS, MAX_NEW_TOKENS, MAX_K = 1024, 256, 16
 DOING = {
     "trace": "Drafting and verifying",
+    "tails": "Looking at discarded tails again, after the right token",
     "plain": "Plain decoding of the same prompt, for comparison",
     "check": "Comparing the two texts",
 }
 
 
+DTYPES = {"auto": "as fits the machine", "bf16": "bfloat16", "fp32": "float32"}
+DEVICES = {"auto": "as fits the machine", "cpu": "the processor"}
+
+
 @dataclass(frozen=True)
 class Asked:
-    """What a reader asked for."""
+    """What a reader asked for, and what it is to run in and on: keys of DTYPES and DEVICES."""
 
     prompt: str
     settings: Settings
+    dtype: str = "auto"
+    device: str = "auto"
 
 
 @dataclass
 class _Loading:
-    """The one load of a pair that everybody waits for."""
+    """The loads that everybody waits for, and the pairs that stay: one a precision and device."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     fraction: float = 0.0
     words: str = ""
-    pair: Any = None
+    pairs: dict[tuple[str, str], Any] = field(default_factory=dict)
 
 
 _LOADING = _Loading()
@@ -53,19 +61,29 @@ def loading() -> tuple[float, str]:
     return (_LOADING.fraction, _LOADING.words) if _LOADING.lock.locked() else (0.0, "")
 
 
-def load() -> Any:
-    """The default pair; the first caller loads, the others wait for it."""
+def load(dtype: str = "auto", device: str = "auto") -> Any:
+    """The default pair in this precision; the first caller loads, the others wait for it."""
     with _LOADING.lock:
-        if _LOADING.pair is None:
+        if (dtype, device) not in _LOADING.pairs:
             import specdec
 
             def progress(fraction: float, words: str) -> None:
                 _LOADING.fraction, _LOADING.words = fraction, words
 
-            _LOADING.pair = specdec.load_pair(progress=progress)
+            asked = {"dtype": dtype, "device": device}
+            asked = {name: value for name, value in asked.items() if value != "auto"}
+            pair = specdec.load_pair(**asked, progress=progress)
+            same = (p for p in _LOADING.pairs.values() if p.hardware == pair.hardware)
+            _LOADING.pairs[dtype, device] = next(same, pair)  # "auto" may be one of the others
             gc.collect()
             gc.freeze()  # or every later collection walks all of torch, holding the lock
-        return _LOADING.pair
+        return _LOADING.pairs[dtype, device]
+
+
+def has_gpu() -> bool:
+    """Whether there is a choice of devices; False as long as torch was not needed."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.cuda.is_available()
 
 
 def progress(job: Job) -> tuple[float, str]:
@@ -132,21 +150,31 @@ class Live:
         if self._run is not None and not self.running:
             self._run.close()
 
-    def _reset(self, asked: Asked) -> None:
+    def forget(self) -> None:
+        """Back to where nothing had run; not while a thread is at work."""
+        if not self.running:
+            self._reset(None)
+            self._job = None
+
+    def _reset(self, asked: Asked | None) -> None:
         if self._run is not None:
             self._run.close()
         self.asked, self._run = asked, None
         self.trace = self.plain = self.check = None
 
     def _work(self, job: Job, one_round: bool) -> None:
-        pair = load()
+        pair = load(self.asked.dtype, self.asked.device)
         if self._run is None:
             self._run = _run(pair, self.asked)
+        before = self.trace
         self._advance(job, self._run, "trace", one_round)
         if job.cancelled:
             self._run.close()
             self.trace = self._run.trace
-        elif self.ended:
+        job.say(1.0, DOING["tails"])
+        with GATE.turn(job):
+            self.trace = tail.of_pair(pair, self.trace, known=before)
+        if self.ended and not job.cancelled:
             self._beside(job, pair)
 
     def _advance(self, job: Job, run: Run, name: str, one_round: bool = False) -> None:

@@ -8,29 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from specdec.cloud import SHARE, Cloud
 from specdec.ui import query
+from specdec.ui.component import read, script
 from specdec.ui.measured import Measured
 
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
-_FILES = {
-    "html": ["live_curve.html"],
-    "css": ["live_curve.css"],
-    "js": ["theory.js", "live_curve.js"],  # one module: an inline component cannot import
-}
+MODULES = ("words", "pen", "pins", "save", "numbers", "plot")
+SCRIPT = read("theory.js") + "\n" + script("live_curve", MODULES)
 _mount = st.components.v2.component(
-    "live_curve",
-    **{
-        part: "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
-        for part, names in _FILES.items()
-    },
+    "live_curve", html=read("live_curve.html"), css=read("live_curve.css"), js=SCRIPT
 )
 _STEPS = {"k": 1, "alpha": 0.01, "c": 0.005, "v": 0.005}
 K_MAX = 64  # how far the best k is looked for; the sliders end earlier
+K_END = int(query.KEYS["k"].high)  # of the sliders and of every axis
+MOST_PINS = 4
 
 
 @dataclass(frozen=True)
@@ -55,17 +50,24 @@ def live_curve(
     revision: int,
     key: str,
     on_settle: Callable[[Point], None],
+    pins: Sequence[Point] = (),
+    on_pin: Callable[[tuple[Point, ...]], None] = lambda pins: None,
     measured: Sequence[Measured] = (),
+    cloud: Cloud | None = None,
 ) -> None:
-    """Draw it. The browser takes `point` only when `revision` is new: it knows its own moves.
+    """Draw it. The browser takes `point` and `pins` only when `revision` is new: it knows its own.
 
-    `on_settle` gets the reader's point, checked, before the run that follows.
+    `on_settle` gets the reader's point, `on_pin` all pins, both checked, before the run that
+    follows. `cloud` is drawn while the curve stands at its α.
     """
 
     def settle() -> None:
         sent = st.session_state[key].get("point")
         if isinstance(sent, Mapping):  # the browser is not trusted
             on_settle(Point.read(sent)[0])
+
+    def pin() -> None:
+        on_pin(pins_of(st.session_state[key].get("pins")))
 
     _mount(
         key=key,
@@ -77,7 +79,30 @@ def live_curve(
                 for name, step in _STEPS.items()
             },
             "kMax": K_MAX,
+            "pins": [asdict(pin) for pin in pins],
             "measured": [asdict(run) for run in measured],
+            "cloud": cloud and shades(cloud),
         },
         on_point_change=settle,
+        on_pins_change=pin,
     )
+
+
+def pins_of(sent: Any) -> tuple[Point, ...]:
+    """The pins that the browser sent, each in range; what is no pin is left out."""
+    if not isinstance(sent, (list, tuple)):
+        return ()
+    return tuple(Point.read(pin)[0] for pin in sent if isinstance(pin, Mapping))[:MOST_PINS]
+
+
+def shades(cloud: Cloud) -> dict[str, Any]:
+    """Tokens a pass at k = 0 … K_END: the browser divides by the cost, which it knows."""
+    ks = range(K_END + 1)
+    return {
+        "alpha": cloud.alpha,
+        "n": cloud.n,
+        "seed": cloud.seed,
+        "share": SHARE,
+        "mean": [cloud.mean(k) for k in ks],
+        "half": [cloud.half(k) for k in ks],
+    }

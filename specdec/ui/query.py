@@ -81,6 +81,14 @@ KEYS: dict[str, Key] = {
     "prompt": Text(),
     "chat": Choice("1", ("0", "1")),
     "rule": Choice("pq", ("pq", "match", "block")),
+    "dtype": Choice("auto", ("auto", "bf16", "fp32")),
+    "device": Choice("auto", ("auto", "cpu")),
+    "panel": Choice(
+        "rates", ("rates", "race", "compare", "what-if", "memory", "files", "recordings")
+    ),
+    "pins": Text("", 300),
+    "open": Text("", 100),
+    "speed": Number(2.0, 0.01, 100.0),
     "round": Number(0, 0, 9999, whole=True),
     "step": Number(0, 0, 99999, whole=True),
 }
