@@ -58,8 +58,10 @@ function fillTable(s) {
 
 /** Bring the first difference into the middle of both strips; the page itself stays. */
 function reach(s, behavior = "auto") {
-  const frame = s.find(".frame");
-  if (frame) s.scroll.scrollTo({ left: frame.offsetLeft - (s.scroll.clientWidth - frame.offsetWidth) / 2, behavior });
+  const frame = s.find(".frame"), labels = s.find(".corner").offsetWidth;
+  if (!frame) return null;
+  const room = Math.max((s.scroll.clientWidth - labels - frame.offsetWidth) / 2, 8); // a wide one from its beginning
+  s.scroll.scrollTo({ left: frame.offsetLeft - labels - room, behavior });
   return frame;
 }
 

@@ -48,6 +48,7 @@ export function fillGrid(grid, columns, strips, folded) {
     node.style.gridArea = `${i + 2} / 1`;
     return node;
   });
+  const corner = make("span", "corner"); // what scrolls by goes under it
   const fold = make("button", "fold", `… ${folded} equal tokens`);
   Object.assign(fold, { type: "button", hidden: !folded, title: "Show them" });
   fold.dataset.do = "unfold";
@@ -58,7 +59,7 @@ export function fillGrid(grid, columns, strips, folded) {
     for (const cell of pair) put(cell, "data-equal", column.equal);
     return [...(column.first ? [frameOf(column, strips, at)] : []), signOf(column, at), ...pair];
   });
-  grid.replaceChildren(...labels, fold, ...cells);
+  grid.replaceChildren(corner, ...labels, fold, ...cells);
 }
 
 export function fillRows(body, columns, { strips, first, compared }) {

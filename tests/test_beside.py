@@ -90,7 +90,7 @@ def test_one_none_or_several_settings():
     words = beside.setting_words(a, traces.sampled(k=8))
     assert words == "**One setting differs**: k 4 → 8."
     words = beside.setting_words(a, traces.sampled(k=8, seed=9, prompt=12))
-    assert words.startswith("**3 settings differ**: prompt one → another, k 4 → 8, seed 3 → 9.")
+    assert words.startswith("**3 settings differ**: another prompt, k 4 → 8, seed 3 → 9.")
     assert "cannot be put down to one" in words
 
 
@@ -240,7 +240,7 @@ def page():
 
 
 def test_the_page_shows_words_strips_and_rates():
-    at = AppTest.from_function(page).run()
+    at = AppTest.from_function(page, default_timeout=30).run()
     assert not at.exception
     assert at.markdown[0].value.startswith("**One setting differs**: k 4 → 8.")
     sent = json.loads(at.get("bidi_component")[0].proto.json)

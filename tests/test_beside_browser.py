@@ -63,6 +63,12 @@ def test_the_first_difference_is_in_sight_and_marked(visit, width):
     assert right <= width
 
 
+def test_a_mark_wider_than_the_screen_shows_its_beginning(visit):
+    page = visit("shorter", width=390)
+    frame, label = (page.locator(f".grid {what}").bounding_box() for what in (".frame", ".corner"))
+    assert label["x"] + label["width"] <= frame["x"] < 390 / 2
+
+
 def test_a_key_goes_to_the_first_difference(visit):
     page = visit(width=390)
     scroll = page.locator(".beside .scroll").first

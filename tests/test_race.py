@@ -234,7 +234,7 @@ def page():
 
 
 def test_the_page_gets_both_lanes():
-    at = AppTest.from_function(page).run()
+    at = AppTest.from_function(page, default_timeout=30).run()
     assert not at.exception
     sent = json.loads(at.get("bidi_component")[0].proto.json)
     found = recordings.load("code", "lookup")
@@ -244,7 +244,7 @@ def test_the_page_gets_both_lanes():
 
 
 def test_runs_without_times_are_refused_in_words():
-    at = AppTest.from_function(page)
+    at = AppTest.from_function(page, default_timeout=30)
     at.session_state["toy"] = True
     at.run()
     assert not at.exception and not at.get("bidi_component")

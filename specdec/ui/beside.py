@@ -71,7 +71,7 @@ def law_words(a: Trace, b: Trace) -> str:
     if one.sampling.greedy or other.sampling.greedy:
         return "One run is greedy and one sampled: two laws, so two texts are to be expected."
     if one.seed != other.seed:
-        return "Other seeds read other random numbers: chance alone parts the texts."
+        return "Other seeds read other random numbers: chance parts two texts of one law, too."
     return _same_seed(one, other)
 
 
@@ -144,6 +144,8 @@ def _number(x: float | None) -> str:
 
 def _change(difference: Difference) -> str:
     name, one, other = difference
+    if name == "prompt":
+        return "another prompt"
     return f"{name} {_plain(one)} → {_plain(other)}"
 
 
