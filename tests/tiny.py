@@ -32,16 +32,22 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def save(config: Any, folder: Path, **how: Any) -> Any:
-    """transformers' model, saved; no weight is at its trivial start (biases 0, norms 1)."""
-    torch.manual_seed(0)
+def build(config: Any, seed: int = 0) -> Any:
+    """transformers' model in fp32, no weight at its trivial start (biases 0, norms 1)."""
+    torch.manual_seed(seed)
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if name.endswith("bias"):
                 weight.normal_(0, 0.5)
-            elif "norm" in name:
+            elif "norm" in name or "ln_" in name:
                 weight.uniform_(0.5, 1.5)
+    return model
+
+
+def save(config: Any, folder: Path, **how: Any) -> Any:
+    """The built model, saved."""
+    model = build(config)
     model.save_pretrained(folder, **how)
     return model
 

@@ -30,6 +30,18 @@ def read(folder: str | Path) -> tuple[Any, dict[str, Tensor]]:
     return config, _tensors(folder)
 
 
+def files(folder: Path) -> list[Path]:
+    """The safetensors files of a folder: one, or those that its index names."""
+    index = folder / "model.safetensors.index.json"
+    names = ["model.safetensors"]
+    if index.is_file():
+        names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        raise ValueError(f"{folder} lacks {missing[0]} (pickled weights are never read).")
+    return [folder / name for name in names]
+
+
 def check(config: Any) -> None:
     """ValueError, naming what it is, if the config asks for something that llama.py lacks."""
     _check_type(config.model_type)
@@ -121,12 +133,4 @@ def _check_type(kind: str | None) -> None:
 def _tensors(folder: Path) -> dict[str, Tensor]:
     from safetensors.torch import load_file
 
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        files = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-    else:
-        files = ["model.safetensors"]
-    missing = [name for name in files if not (folder / name).is_file()]
-    if missing:
-        raise ValueError(f"{folder} lacks {missing[0]} (pickled weights are never read).")
-    return {name: t for file in files for name, t in load_file(folder / file).items()}
+    return {name: t for file in files(folder) for name, t in load_file(file).items()}

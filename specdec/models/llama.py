@@ -18,6 +18,7 @@ from torch import Tensor
 from specdec.models import checkpoint
 from specdec.models.parts import Linear, RMSNorm, as_dtype, default_dtype, linear
 from specdec.models.scorer import LlamaScorer
+from specdec.models.shapes import rows_are_exact
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Llama:
         checkpoint.check(config)
         self.config, self.name = config, name
         self.folder: Path | None = None  # the checkpoint's, if it was loaded from one
+        self.taps: tuple[int, ...] = ()  # layers whose input a drafter wants to read, ascending
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.dtype = as_dtype(dtype) or default_dtype(self.device)
         self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
@@ -114,17 +116,27 @@ class Llama:
     def forward(
         self, ids: Tensor, positions: Tensor, cache: Tensor, at: int, keys: int, mask: Tensor | None
     ) -> Tensor:
-        """Hidden rows [n, width] after the last layer, for ids [n] at `positions` [n] (float).
+        """Hidden rows [n, width] after the last layer, for ids [n] at `positions` [n] (float)."""
+        return self.transform(F.embedding(ids, self.embedding), positions, cache, at, keys, mask)
+
+    def transform(
+        self, x: Tensor, positions: Tensor, cache: Tensor, at: int, keys: int, mask: Tensor | None
+    ) -> Tensor:
+        """Rows x [n, width] through all layers; beside them what the layers `taps` had read.
 
         Writes their keys and values to cache [layers, 2 KV, capacity, D] from entry `at` on, then
         attends to entries 0 … `keys` - 1, plus `mask` [n G, keys] (0, or -inf: not seen).
         """
-        n, H, KV, D = len(ids), self.heads, self.kv_heads, self.head_size
+        n, H, KV, D = len(x), self.heads, self.kv_heads, self.head_size
+        tapped = []
         cos, sin = self._rotation(positions)  # [n, 1, D]
         old_k, old_v = cache[:, None, :KV, :keys], cache[:, None, KV:, :keys]
         new = cache[:, :, at : at + n].transpose(1, 2)  # [layers, n, 2 KV, D]
-        x = F.embedding(ids, self.embedding)  # [n, width]
-        for layer, k, v, kv in zip(self.layers, old_k.unbind(), old_v.unbind(), new.unbind()):
+        for i, (layer, k, v, kv) in enumerate(
+            zip(self.layers, old_k.unbind(), old_v.unbind(), new.unbind())
+        ):
+            if i in self.taps:
+                tapped.append(x)
             qkv = layer.qkv(layer.norm(x)).view(n, H + 2 * KV, D)
             if layer.norm_q is not None:
                 qkv[:, :H] = layer.norm_q(qkv[:, :H])
@@ -140,28 +152,18 @@ class Llama:
             x = layer.out.add(mixed, x)
             gate, up = layer.gate_up(layer.norm_mlp(x)).chunk(2, -1)  # [n, inner] each
             x = layer.down.add(F.silu(gate) * up, x)
-        return x
+        return torch.cat([x, *tapped], -1) if tapped else x  # [n, (1 + taps) width]
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Logits [n, v] of hidden rows [n, width]."""
-        return self.head(self.norm(hidden))
+        """Logits [n, v] of hidden rows [n, width]; what was tapped beside them is not read."""
+        return self.head(self.norm(hidden[:, : self.norm.size]))
 
     def rows_are_exact(self, rows: int, capacity: int = 256) -> bool:
         """Whether a token's logits have the same bits in every row of a pass of this shape.
 
         The libraries underneath do not promise it, so whoever relies on it asks first.
         """
-        ids = np.random.default_rng(0).integers(self.vocab_size, size=2 * rows)
-        scorer = self.scorer(rows, capacity)
-        scorer.feed(ids[:rows])
-        for token in ids[rows:-1]:
-            scorer.score([token])
-        seen = []
-        for row in range(rows):  # the last token stands in row 0, 1, 2, …
-            scorer.rollback(len(ids) - 1 - row)
-            seen.append(scorer.score(ids[scorer.length :])[-1])
-        scorer.close()
-        return all(np.array_equal(seen[0], other) for other in seen)
+        return rows_are_exact(self, rows, capacity)
 
     def _rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         """RoPE: x · cos + (x with its halves swapped) · sin, the signs taken into sin."""

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from specdec.models.shapes import check_shape
+
 if TYPE_CHECKING:
     from specdec.models.llama import Llama
 
@@ -20,12 +22,7 @@ class LlamaScorer:
     """A Scorer (see `specdec.models`). To forget, it only sets `length` back."""
 
     def __init__(self, model: Llama, rows: int | None = None, capacity: int | None = None) -> None:
-        if rows is not None and (rows < 4 or rows % 4):
-            raise ValueError(f"rows is {rows}; it must be a multiple of 4.")
-        if rows is not None and capacity is None:
-            raise ValueError(f"rows={rows} fixes the shape of a pass, so it needs a capacity too.")
-        if capacity is not None and capacity < 1:
-            raise ValueError(f"capacity is {capacity}; it must be 1 or more.")
+        check_shape(rows, capacity)
         self.model, self.rows, self.length = model, rows, 0
         self.vocab_size, self.token_ids = model.vocab_size, model.token_ids
         self.context = model.context
@@ -33,6 +30,7 @@ class LlamaScorer:
         self._most = model.context + (rows or 0)  # rows of padding may stand beyond the context
         self._cache: Tensor | None = self._room(min(capacity or FIRST, self._most))
         self._hidden: Tensor | None = None
+        self.features_from = 0  # the position of the first row of `features`
         self._start, self._parents = 0, np.zeros(0, int)  # the last pass: where, and its tree
 
     def score(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> np.ndarray:
@@ -45,6 +43,7 @@ class LlamaScorer:
             raise ValueError("There are no tokens to score; at least one is needed.")
         if self.rows and len(tokens) > self.rows:
             raise ValueError(f"A pass of {self.rows} rows cannot score {len(tokens)} tokens.")
+        self.features_from = self.length
         with torch.inference_mode():
             hidden = self._pass(tokens, parents, self.rows)
             self._hidden = hidden[: len(tokens)]
@@ -54,13 +53,17 @@ class LlamaScorer:
     def feed(self, tokens: Sequence[int]) -> None:
         """Cache tokens without asking what follows them: the prefill of a prompt."""
         blocks = [tokens[i : i + BLOCK] for i in range(0, len(tokens), BLOCK)]
+        self.features_from = self.length
         with torch.inference_mode():
             hidden = [self._pass(block) for block in blocks]
             self._hidden = torch.cat(hidden) if hidden else None
 
     @property
     def features(self) -> np.ndarray | None:
-        """Hidden rows [n, width] (float32, before the last norm) of the last call's tokens."""
+        """Hidden rows [n, width] (float32, before the last norm) of the last call's tokens.
+
+        Where the model has taps [n, (1 + taps) width]: what those layers read stands beside them.
+        """
         return None if self._hidden is None else self._hidden.float().cpu().numpy()
 
     def rollback(self, length: int) -> None:
