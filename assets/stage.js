@@ -1,6 +1,7 @@
 // The stage: one run, one place in it. The browser keeps the place and reports it, always absolute.
 import { clamp, extendsRun, indexOf, placeOf, planOf, roundFrom, settledFrom, settledOf } from "./stage_plan.js";
 import { actionOf, pauseAt } from "./stage_keys.js";
+import { unfoldLedger } from "./stage_cells.js";
 import { choose, fill, look, show, showControls, walk } from "./stage_show.js";
 
 const REST = 300; // ms without a key before the place is reported
@@ -34,6 +35,7 @@ function mount(parent) {
   root.onpointerover = (event) => look(s, { over: event.pointerType === "touch" ? null : ref(refOf(event)) });
   root.onpointerleave = () => look(s, { over: null });
   root.onclick = (event) => onClick(s, event, ref(refOf(event)));
+  unfoldLedger(find(".ledger"), () => show(s, s.at));
   s.range.oninput = () => go(s, Number(s.range.value), { pause: true });
   const signal = { signal: s.ends.signal };
   root.addEventListener("focusin", (event) => event.target.matches(".tok") && choose(s, event.target), signal);
@@ -129,7 +131,7 @@ const ACTIONS = {
 };
 
 function onKey(s, event, where) {
-  const target = event.target, on = target.type === "range" ? "range" : target.localName;
+  const target = event.target, on = target.type === "range" ? "range" : target.matches?.(".book") ? "scroll" : target.localName;
   const presenter = s.run.mode === "presenter";
   const action = actionOf(event, where, presenter, where === "stage" ? on : "");
   const leaves = presenter && action === "next" && s.at === s.plan.length - 1; // the page goes on

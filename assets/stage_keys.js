@@ -5,13 +5,17 @@ const KEYS = {
   ArrowDown: "token+", ArrowUp: "token-", " ": "play",
 };
 const TOKENS = { ".": "written+", ",": "written-" };
+const OWN = { // keys that some things in the stage have a use for
+  range: ["ArrowUp", "ArrowDown"],
+  scroll: ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"],
+};
 
 /** What a key does, or null. `where`: "stage" (focus is in it) or "page" (focus is nowhere). */
 export function actionOf(event, where, presenter = false, on = "") {
   const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
   if (altKey || ctrlKey || metaKey || on === "select") return null;
   if (key === " " && (on === "button" || on === "summary")) return null; // the button's own click
-  if (on === "range" && (key === "ArrowUp" || key === "ArrowDown")) return null;
+  if (OWN[on]?.includes(key)) return null;
   if (key in TOKENS) return TOKENS[key]; // with or without shift: layouts differ
   if (shiftKey && key === "ArrowRight") return "round+";
   if (shiftKey && key === "ArrowLeft") return "round-";

@@ -7,6 +7,7 @@ import { factsOfDrafted, factsOfPrompt, factsOfWritten } from "./stage_facts.js"
 import { make, put, write } from "./stage_dom.js";
 import { fillRound, fillStrip, fitColumns, lanesSay, showRound } from "./stage_lanes.js";
 import { fillClock, showClock, timesOf } from "./stage_clock.js";
+import { fillLedger, showLedger } from "./stage_cells.js";
 import { fillPanel } from "./stage_panel.js";
 
 /** Everything that a step does not change. */
@@ -22,6 +23,7 @@ export function fill(s) {
   if (s.clock !== clock) fillClock(find(".clock"), s.times, run.settings.k === 0);
   s.clock = clock;
   write(find(".source"), sourceOf(run.source, run.settings));
+  fillLedger(find(".ledger"), run);
   s.range.max = plan.length - 1;
   put(s.root, "data-idle", plan.length === 1);
   const ticks = plan.filter((p) => p.step === 0 && p.at > 0).map((p) => (100 * p.at) / (plan.length - 1));
@@ -53,6 +55,7 @@ export function show(s, at) {
   showStrip(s, tokens, shown.written ? tokens - round.written.length : tokens);
   write(find(".say"), sayOf(step, run));
   showClock(find(".clock"), s.times, step, run, tokens);
+  showLedger(find(".ledger"), step, round, run, shown);
   showControls(s, step);
   rove(s);
   showPanel(s);

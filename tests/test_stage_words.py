@@ -234,7 +234,9 @@ def test_tops_that_were_not_recorded_are_none():
 
 def test_the_browser_gets_text_as_text_and_fetches_nothing():
     html = component.read("stage.html")
-    css = "".join(component.read(f"{name}.css") for name in ("token", "controls", "stage"))
+    css = "".join(
+        component.read(f"{name}.css") for name in ("token", "controls", "stage_ledger", "stage")
+    )
     script = component.script("stage", stage.MODULES)
     for word in (
         "innerHTML",

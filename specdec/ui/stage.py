@@ -9,14 +9,15 @@ from typing import Any, Literal
 import streamlit as st
 
 from specdec.trace import Drafted, Mended, Round, Top, Trace, Written
+from specdec.ui import stage_ledger
 from specdec.ui.component import component
 
 PROMPT_SHOWN = 24  # last prompt tokens on the strip; of the others only their number
 DIGITS = 6  # significant, and only on the wire
 
 MODULES = (
-    *("plan", "words", "block", "rules", "bars", "tail", "say", "facts"),  # pure
-    *("dom", "lanes", "clock", "panel", "keys", "show"),
+    *("plan", "words", "block", "rules", "bars", "tail", "say", "facts", "ledger"),  # pure
+    *("dom", "lanes", "clock", "panel", "cells", "keys", "show"),
 )
 
 
@@ -51,6 +52,7 @@ def stage(
     follow: Literal["stay", "end", "play"] = "stay",
     mode: Literal["full", "compact", "presenter"] = "full",
     report: bool = True,
+    ledger: bool = False,
     on_more: Callable[[], None] | None = None,
 ) -> Position:
     """Show a trace step by step; returns the place where the reader rests.
@@ -59,6 +61,7 @@ def stage(
     the clock is a simulated one (toy traces have no other). `start`: the place of a link, taken
     when the stage first appears. `follow`: what a reader at the end of a growing trace sees:
     nothing new, its end, or the new rounds played. `report=False` spares the reruns.
+    `ledger`: what both caches hold, to unfold below the lanes.
     `on_more`: asked for one round more by a reader who steps by tokens past the end of a run that
     goes on (maybe more than once before it comes); the stage goes to its first token by itself.
     """
@@ -66,7 +69,7 @@ def stage(
     first = f"{key} start"  # kept, so that the message stays the same and is not sent again
     if fresh or first not in st.session_state:
         st.session_state[first] = start
-    data = wire(trace, plain, costs)
+    data = wire(trace, plain, costs) | {"ledger": stage_ledger.wire(trace) if ledger else None}
     begin = st.session_state[first]
     data |= {"start": begin and asdict(begin), "follow": follow, "mode": mode, "report": report}
     data["more"] = on_more is not None and trace.stop_reason is None
@@ -120,12 +123,13 @@ def wire(trace: Trace, plain: Trace | None = None, costs: Costs | None = None) -
     }
 
 
-_mount = component("stage", MODULES, styles=("token", "controls"))
+_mount = component("stage", MODULES, styles=("token", "controls", "stage_ledger"))
 
 
 def _round(r: Round) -> dict[str, Any]:
     return {
         "k": r.k,
+        "start": r.start,
         "rule": r.rule,
         "draft_passes": r.draft_passes,
         "stop_reason": r.stop_reason,

@@ -30,6 +30,7 @@ made = {
     "copied": lambda: (traces.sampled(copied=True, k=6), None, None),
     "match": lambda: (traces.ruled("match"), traces.ruled("match", k=0), None),
     "block": lambda: (traces.ruled("block"), traces.ruled("block", k=0), None),
+    "priced": lambda: (traces.priced(), None, None),
     "mended": lambda: (traces.mended(), None, None),
     "cut": lambda: (traces.ruled("block", seed=4, stop_ids=(5,)), None, None),
     "cancelled": lambda: (traces.first(traces.sampled(), 0, "cancelled"), None, None),
@@ -41,7 +42,7 @@ start = clamp(trace, query) if "round" in query else None
 on_more = more if "more" in query else None
 place = stage(
     trace, key="stage", plain=plain, costs=costs, start=start, mode=mode, follow=follow,
-    on_more=on_more,
+    on_more=on_more, ledger="ledger" in query,
 )  # fmt: skip
 if on_more:
     st.caption(f"asked {st.session_state.get('asked', 0)} times")

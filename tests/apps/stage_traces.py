@@ -12,7 +12,7 @@ from specdec.decode import speculate
 from specdec.drafters import FixedDrafter, ModelDrafter
 from specdec.law import Sampling
 from specdec.text import dress
-from specdec.trace import Round, Settings, Source, Token, Trace
+from specdec.trace import Memory, Round, Settings, Source, Token, Trace
 from tests.pairs_np import SOFT, Model, drafting, random_model, run_rounds
 
 WORDS = (
@@ -97,6 +97,13 @@ def mended(rule: str = "pq", *, sampling: Sampling = SOFT, seed: int = 1, k: int
             for r in looked.rounds
         ),
     )
+
+
+def priced() -> Trace:
+    """`sampled` with what a cached token takes: 23 040 and 3 072 bytes."""
+    trace = sampled()
+    memory = Memory(270_000_000, 30_000_000, 23_040, 3_072)
+    return replace(trace, source=replace(trace.source, memory=memory))
 
 
 def random_target(seed: int) -> Model:
