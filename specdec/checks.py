@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from specdec.drafters import Draft
+from specdec.law import Sampling
 from specdec.rule import check
 
 
@@ -19,7 +20,14 @@ def check_counts(k: int, max_new_tokens: int) -> None:
 
 
 def check_run(
-    scorer, drafter, ids: list[int], k: int, max_new_tokens: int, context: float, rule: str
+    scorer,
+    drafter,
+    ids: list[int],
+    k: int,
+    max_new_tokens: int,
+    context: float,
+    rule: str,
+    sampling: Sampling,
 ) -> None:
     """ValueError, before any pass, if the run cannot be what was asked for."""
     check(rule)
@@ -45,6 +53,14 @@ def check_run(
         raise ValueError(
             f"Prompt id {wrong[0]} is outside the vocabulary [0, {scorer.vocab_size})."
         )
+    for name, named in (
+        ("logit_bias", [i for i, _ in sampling.logit_bias]),
+        ("allowed", sampling.allowed or ()),
+    ):
+        if named and max(named) >= scorer.vocab_size:
+            raise ValueError(
+                f"{name} has the id {max(named)}; the vocabulary is [0, {scorer.vocab_size})."
+            )
     if len(ids) >= context:
         raise ValueError(
             f"The prompt has {len(ids)} tokens; the model's context ends at {context}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -40,7 +41,8 @@ def speculate(
     The texts of the tokens are empty: nothing here knows a tokenizer.
     """
     ids, context = list(prompt_ids), getattr(scorer, "context", None) or np.inf
-    check_run(scorer, drafter, ids, k, max_new_tokens, context, rule)
+    check_run(scorer, drafter, ids, k, max_new_tokens, context, rule, sampling)
+    sampling = replace(sampling, prompt_length=len(ids))  # not every penalty counts the prompt
     uniforms, written = Uniforms(rng), 0
     stops = frozenset(() if stop_ids is None else stop_ids)
     prefill = _prefill(scorer, drafter, ids[:-1], clock)
@@ -58,7 +60,8 @@ def speculate(
         logits = scorer.score(ids[scorer.length :] + tokens)[-1 - len(tokens) :]  # [n + 1, V]
         verifying = lap()
         # 3  Accept, by "pq": left to right while u < min(1, p / q); then the target's own token.
-        laws = [sampling.law(row, ids + tokens[:i]) for i, row in enumerate(logits)]
+        laws, dead_end = sampling.laws(logits, ids, tokens)
+        tokens = tokens[: len(laws) - 1]  # a draft ends where nothing may follow
         purpose = REPLACE if rule == "match" else TEST  # match tests with the target's own draw
         tests = [numbers(start + i, purpose) for i in range(len(tokens))]
         [(_, accepted, law)] = rules.outcomes(laws, draft.laws, tokens, rule, tests)
@@ -69,6 +72,8 @@ def speculate(
         kept, reason = _cut(new, ids[start - written :], stops, ends_at, room)
         if reason == "length" and room < max_new_tokens - written:
             reason = "context"
+        if dead_end and kept > len(tokens):  # the text got there
+            raise dead_end
         ids += new[:kept]
         written += kept
         for cache in (scorer, drafter):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+
+from specdec.constraint import NothingAllowed
+from specdec.cuts import largest, nucleus
+from specdec.scores import Edits, check
 
 GREEDY_BELOW = 1e-5  # temperatures under this mean greedy: logits / T would overflow the softmax
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """Settings applied in this order: ÷ temperature, top-k, top-p, min-p, renormalise.
+class Sampling(Edits):
+    """Settings applied in this order: edits, ÷ temperature, top-k, top-p, min-p, renormalise.
 
     temperature ≥ 0 (below 1e-5: greedy) · top_k ≥ 0 (0: off) · 0 < top_p ≤ 1 · 0 ≤ min_p ≤ 1.
+    Edits are penalties, bias and constraints: see `specdec.scores`. They are keywords only.
     """
 
     temperature: float = 0.0
@@ -23,21 +28,28 @@ class Sampling:
     min_p: float = 0.0
 
     def __post_init__(self) -> None:
-        _check("temperature", self.temperature, 0 <= self.temperature < np.inf, "0 or more")
+        super().__post_init__()
+        check("temperature", self.temperature, 0 <= self.temperature < np.inf, "0 or more")
         whole = self.top_k >= 0 and self.top_k % 1 == 0  # neither is true of NaN or infinity
-        _check("top_k", self.top_k, whole, "a whole number, 0 (off) or more")
-        _check("top_p", self.top_p, 0 < self.top_p <= 1, "in (0, 1]")
-        _check("min_p", self.min_p, 0 <= self.min_p <= 1, "in [0, 1]")
+        check("top_k", self.top_k, whole, "a whole number, 0 (off) or more")
+        check("top_p", self.top_p, 0 < self.top_p <= 1, "in (0, 1]")
+        check("min_p", self.min_p, 0 <= self.min_p <= 1, "in [0, 1]")
 
     @property
     def greedy(self) -> bool:
         """Whether every law is one-hot."""
         return self.temperature < GREEDY_BELOW
 
-    def law(self, logits: np.ndarray, history: Sequence[int] = ()) -> np.ndarray:
+    def law(
+        self,
+        logits: np.ndarray,
+        history: Sequence[int] = (),
+        token_ids: np.ndarray | None = None,
+    ) -> np.ndarray:
         """The law [V] (float64, sums to 1) of the token after `history`, from its logits [V].
 
-        Ties go to the lower id. ValueError if a logit is NaN or +inf, or all are -inf.
+        With `token_ids` [v] (ascending) logits and law [v] are of these ids alone. Ties go to the
+        lower id. ValueError if a logit is NaN or +inf, or all are -inf, or nothing is allowed.
 
         Example:
             >>> law = Sampling(temperature=1.0, top_k=2).law(np.log([0.5, 0.1, 0.3, 0.1]))
@@ -45,19 +57,47 @@ class Sampling:
             [0.625, 0.0, 0.375, 0.0]
         """
         logits = np.asarray(logits)
-        best = int(np.argmax(logits))  # the lowest id among the maxima; a NaN, if there is one
-        if not np.isfinite(logits[best]):
-            raise ValueError(f"The logits have no finite maximum (id {best}: {logits[best]}).")
+        if self.plain:
+            return self._shaped(logits)
+        _best(logits)  # refuses what is no number before it can hide behind a constraint
+        logits = self.scores(logits, history, token_ids)
+        some = np.flatnonzero(logits > -np.inf) if self.constrained else slice(None)
         law = np.zeros(len(logits))
+        law[some] = self._shaped(logits[some])
+        return law
+
+    def laws(
+        self, rows: Sequence[np.ndarray], history: list[int], draft: list[int]
+    ) -> tuple[list[np.ndarray], NothingAllowed | None]:
+        """The laws after history + draft[:i] from the logits of row i, and None.
+
+        A constraint may allow nothing after some drafted token, be it that the text ends there or
+        that the token was not allowed itself. The draft is over there: the last law is then one
+        without the constraint, and with it comes the error to raise if the text gets that far.
+        """
+        laws = []
+        for i, row in enumerate(rows):
+            try:
+                laws.append(self.law(row, history + draft[:i]))
+            except NothingAllowed as error:
+                if not i:
+                    raise
+                free = replace(self, allowed=None, constraint=None)
+                return [*laws, free.law(row, history + draft[:i])], error
+        return laws, None
+
+    def _shaped(self, logits: np.ndarray) -> np.ndarray:
+        """From the temperature on."""
+        best, law = _best(logits), np.zeros(len(logits))
         if self.greedy or self.top_k == 1:
             law[best] = 1.0
             return law
-        ids = _largest(logits, int(self.top_k)) if self.top_k else slice(None)
+        ids = largest(logits, int(self.top_k)) if self.top_k else slice(None)
         scaled = (logits[ids].astype(np.float64) - float(logits[best])) / self.temperature
         law[ids] = np.exp(scaled)
         law /= law.sum()
         if self.top_p < 1:
-            law = _nucleus(law, self.top_p)
+            law = nucleus(law, self.top_p)
         if self.min_p > 0:
             law[law < self.min_p * law.max()] = 0.0
         return law / law.sum()
@@ -76,33 +116,9 @@ def draw(law: np.ndarray, u: float) -> int:
     return int(ids[min(at, len(ids) - 1)])  # rounding may put u · mass on the mass itself
 
 
-def _largest(logits: np.ndarray, k: int) -> np.ndarray:
-    """Ids of the k largest logits, ascending; among equals at the edge the lower ids."""
-    if k >= len(logits):
-        return np.arange(len(logits))
-    edge = np.partition(logits, len(logits) - k)[len(logits) - k]
-    above, equal = np.flatnonzero(logits > edge), np.flatnonzero(logits == edge)
-    return np.sort(np.concatenate([above, equal[: k - len(above)]]))
-
-
-def _nucleus(law: np.ndarray, top_p: float) -> np.ndarray:
-    """The smallest set of likeliest tokens with mass ≥ top_p, the rest zeroed; not renormalised.
-
-    Only the head is sorted: tokens above a floor, lowered until their mass suffices.
-    """
-    floor = 1e-3
-    while True:
-        ids = np.flatnonzero(law > floor)
-        if floor == 0 or law[ids].sum() >= top_p:
-            break
-        floor = floor / 30 if floor > 1e-12 else 0.0
-    ids = ids[np.argsort(-law[ids], kind="stable")]
-    kept = ids[: int(np.searchsorted(np.cumsum(law[ids]), top_p)) + 1]
-    cut = np.zeros_like(law)
-    cut[kept] = law[kept]
-    return cut
-
-
-def _check(name: str, value: float, fits: bool, allowed: str) -> None:
-    if not fits:
-        raise ValueError(f"{name} is {value}; it must be {allowed}.")
+def _best(logits: np.ndarray) -> int:
+    """The lowest id among the maxima; a NaN is one."""
+    best = int(np.argmax(logits))
+    if not np.isfinite(logits[best]):
+        raise ValueError(f"The logits have no finite maximum (id {best}: {logits[best]}).")
+    return best

@@ -14,6 +14,7 @@ import numpy as np
 
 from specdec import models
 from specdec.arithmetic import cut_ratio
+from specdec.constraint import NothingAllowed
 from specdec.law import Sampling
 from specdec.match import target_draw
 from specdec.models import Scorer
@@ -34,6 +35,7 @@ def mend(scorer: Scorer, trace: Trace, *, known: Trace | None = None, tops: int 
         return trace
     ids, uniforms, rounds = [t.id for t in trace.prompt], Uniforms(trace.settings.seed), []
     done = known.rounds if known else ()
+    sampling = replace(trace.settings.sampling, prompt_length=len(trace.prompt))
     for r in trace.rounds:
         tail = r.drafted[r.accepted + 1 :] if r.rejected else ()
         if r.index < len(done):
@@ -44,12 +46,9 @@ def mend(scorer: Scorer, trace: Trace, *, known: Trace | None = None, tops: int 
             known = [r.written[-1].id, *(token.id for token in tail)]  # the correction first
             logits = scorer.score(known[:-1])  # [tail, V]
             scorer.rollback(len(prefix))
-            laws = [
-                trace.settings.sampling.law(row, prefix + known[: i + 1])
-                for i, row in enumerate(logits)
-            ]
+            laws = _laws(sampling, logits, prefix + known[:1], known[1:])
             numbers = [uniforms(len(prefix) + 1 + i, _purpose(r)) for i in range(len(tail))]
-            r = _mended(r, laws, numbers, trace.settings.sampling, tops)
+            r = _mended(r, laws, numbers, sampling, tops)
         rounds.append(r)
         ids += [token.id for token in r.written]
     return replace(trace, rounds=tuple(rounds))
@@ -80,6 +79,17 @@ def _copied(r: Round, old: Round) -> Round:
     return replace(r, drafted=tuple(replace(token, mended=o.mended) for token, o in pairs))
 
 
+def _laws(
+    sampling: Sampling, logits: np.ndarray, history: list[int], tail: list[int]
+) -> list[np.ndarray]:
+    """The laws at the tail's places, as far as a constraint lets the text go there."""
+    try:
+        laws, dead_end = sampling.laws(logits, history, tail)
+    except NothingAllowed:
+        return []
+    return laws[:-1] if dead_end else laws
+
+
 def _purpose(r: Round) -> int:
     return REPLACE if r.rule == "match" else TEST  # match tests with the target's own draw
 
@@ -92,7 +102,7 @@ def _mended(
         replace(token, mended=_judge(r.rule, token, law, u, sampling.greedy, tops))
         for token, law, u in zip(r.drafted[first:], laws, numbers)
     )
-    return replace(r, drafted=r.drafted[:first] + tail)
+    return replace(r, drafted=r.drafted[:first] + tail + r.drafted[first + len(tail) :])
 
 
 def _judge(rule: str, token: Drafted, law: np.ndarray, u: float, greedy: bool, tops: int) -> Mended:

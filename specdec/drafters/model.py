@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from specdec.constraint import NothingAllowed
 from specdec.drafters import Draft
 from specdec.law import Sampling, draw
 from specdec.models import feed
@@ -51,17 +52,24 @@ class ModelDrafter:
     ) -> Draft:
         """k tokens, each drawn from the law that its ratio will be taken with.
 
-        Fewer, and at last none, where the drafter's own context ends.
+        Fewer, and at last none, where the drafter's own context ends, or where nothing that it
+        knows is allowed.
         """
         ids = list(context)
         k = int(max(0, min(k, self.context + 1 - len(ids))))
         laws = np.zeros((k, self.vocab_size))
         columns = slice(None) if self.token_ids is None else self.token_ids
+        passes = 0
         for i in range(k):
             logits = self.scorer.score(ids[self.scorer.length :])[-1]  # [v]
-            laws[i, columns] = sampling.law(logits, ids)
+            passes += 1
+            try:
+                laws[i, columns] = sampling.law(logits, ids, self.token_ids)
+            except NothingAllowed:
+                break
             ids.append(draw(laws[i], uniforms(len(ids), DRAFT)))
-        return Draft(ids[len(context) :], laws, passes=k)
+        tokens = ids[len(context) :]
+        return Draft(tokens, laws[: len(tokens)], passes=passes)
 
     def close(self) -> None:
         """Free the cache."""
