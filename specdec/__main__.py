@@ -38,7 +38,7 @@ def _generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt")
     _decoding_options(parser)
     parser.add_argument("--k", type=int, default=4, help="drafted tokens a round; 0: plain")
-    parser.add_argument("--drafter", default="model", help="model or lookup")
+    parser.add_argument("--drafter", default="model", help="model, lookup or heads")
     parser.add_argument("--raw", action="store_true", help="continue the text, no chat template")
     parser.add_argument("--stop", action="append", default=[], help="end at this text")
     parser.add_argument("--json", type=Path, help="write the trace to this file")

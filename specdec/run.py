@@ -15,7 +15,7 @@ from specdec.law import Sampling
 from specdec.text import Typist
 from specdec.trace import Memory, Round, Settings, Source, Trace
 
-DRAFTERS = ("model", "lookup")
+DRAFTERS = ("model", "lookup", "heads")
 
 
 class Run(Iterator[Round]):
@@ -38,7 +38,9 @@ class Run(Iterator[Round]):
         self._first = len(ids)
         capacity = len(ids) + settings.max_new_tokens + (settings.rows or settings.k + 1)
         self._scorer = pair.target.scorer(rows=settings.rows, capacity=capacity)
-        self._drafter = _drafter(pair, settings, capacity) if drafter is None else drafter
+        if drafter is None:
+            drafter = _drafter(pair, settings, self._scorer, capacity)
+        self._drafter = drafter
         self.source = Source(
             "live",
             pair.target.name,
@@ -120,7 +122,8 @@ def rounds(
 ) -> Run:
     """Speculative decoding of `prompt` (a text, or ids), a round at a time.
 
-    `drafter`: "model" (the pair's small model), "lookup" (copies from the text), or a Drafter.
+    `drafter`: "model" (the pair's small model), "lookup" (copies from the text), "heads" (one layer
+    on the target's features), or a Drafter.
     `rows`: every target pass at this fixed shape, so that low precision is bit for bit the same
     for every drafter and k < rows. `tops`: entries recorded of each law. `temperature=`, `top_k=`,
     `top_p=` … override `sampling`.
@@ -172,22 +175,30 @@ def encode(tokenizer: Any, prompt: str | Sequence[int], *, chat: bool) -> list[i
     return ids
 
 
-def _drafter(pair: Any, settings: Settings, capacity: int) -> Drafter | None:
+def _drafter(pair: Any, settings: Settings, scorer: Any, capacity: int) -> Drafter | None:
     if not settings.k:
         return None
     if settings.drafter == "lookup":
         return PromptLookup()
+    if settings.drafter == "heads":
+        from specdec.drafters import Heads
+
+        return Heads(scorer, pair.heads)
     return ModelDrafter(pair.draft.scorer(capacity=capacity), pair.target.vocab_size)
 
 
 def _name(pair: Any, settings: Settings) -> str:
     names = {"model": getattr(pair.draft, "name", "model"), "lookup": "prompt lookup"}
+    names["heads"] = "heads on the target"
     return names.get(settings.drafter, settings.drafter)
 
 
 def _memory(pair: Any, settings: Settings) -> Memory | None:
-    """The pair's; without a drafting model only the target's part of it."""
+    """The pair's, with the drafter that it uses; a lookup needs none."""
     memory = getattr(pair, "memory", None)
+    if memory and settings.k and settings.drafter == "heads":
+        weights, token = pair.heads.parameters_bytes, pair.heads.cache_bytes_per_token
+        return replace(memory, drafter_weights=weights, drafter_token=token)
     if memory and not (settings.k and settings.drafter == "model"):
         return replace(memory, drafter_weights=0, drafter_token=0)
     return memory

@@ -21,6 +21,7 @@ from specdec.trace import Memory
 if TYPE_CHECKING:
     import torch
 
+    from specdec.models.heads import HeadsModel
     from specdec.models.llama import Llama
 
 INEXACT = (
@@ -28,6 +29,7 @@ INEXACT = (
     "texts may part from plain decoding at near ties even with rows=."
 )
 SMALL = Path(__file__).parents[2] / "assets" / "drafters" / "small.safetensors"
+HEADS_NAME = "heads.safetensors"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,19 @@ class Pair:
     draft: Llama
     tokenizer: Any
     stop_ids: tuple[int, ...]  # tokens that end a text
+    heads_file: Path | None = None  # of heads trained for this target
+
+    @cached_property
+    def heads(self) -> HeadsModel:
+        """Heads on the target, loaded on first need. ValueError if the pair has none."""
+        from specdec.models.heads import heads_model
+
+        if self.heads_file is None:
+            raise ValueError(
+                f"The pair {self.name!r} has no heads: {HEADS_NAME} is missing in the target's "
+                "folder. `python -m specdec distill` trains them."
+            )
+        return heads_model(self.target, self.heads_file)
 
     @cached_property
     def rows_are_exact(self) -> bool:
@@ -115,7 +130,15 @@ def _default(dtype, device, progress: Progress | None) -> Pair:
         f"{len(small.layers)} layers trained on its text"
     )
     tokenizer = read_tokenizer(folder)
-    return Pair("default", description, target, small, tokenizer, stops(folder, tokenizer))
+    return Pair(
+        "default",
+        description,
+        target,
+        small,
+        tokenizer,
+        stops(folder, tokenizer),
+        SMALL.with_name(HEADS_NAME),
+    )
 
 
 def _local(name: str, target: Path, draft: Path, dtype, device) -> Pair:
@@ -132,7 +155,15 @@ def _local(name: str, target: Path, draft: Path, dtype, device) -> Pair:
         _compare(tokenizer.get_vocab(), read_tokenizer(draft).get_vocab())
     models = [Llama.load(folder, dtype=dtype, device=device) for folder in (target, draft)]
     description = f"{target.name} with {draft.name}, from local folders"
-    return Pair(name, description, *models, tokenizer, stops(target, tokenizer))
+    heads = target / HEADS_NAME
+    return Pair(
+        name,
+        description,
+        *models,
+        tokenizer,
+        stops(target, tokenizer),
+        heads if heads.is_file() else None,
+    )
 
 
 def small_model(target: Llama, file: str | Path = SMALL) -> Llama:
