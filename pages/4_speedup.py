@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import streamlit as st
 
-from specdec.ui import shell, speedup
+from specdec.ui import (
+    shell,
+    speedup,
+    speedup_at,
+    speedup_back,
+    speedup_costs,
+    speedup_headlines,
+    speedup_map,
+    speedup_pins,
+    speedup_rounds,
+    speedup_runs,
+    speedup_tables,
+)
 from specdec.ui.live_curve import live_curve
 from specdec.ui.measured import measured
 
 shell.begin("speedup")
-at, runs = speedup.current(), measured()
+at, runs = speedup_at.current(), measured()
 shell.notes(at.notes)
 
 with st.container(border=True):
@@ -23,19 +33,27 @@ with st.container(border=True):
         right, explanation = speedup.answer(guess)
         st.markdown(f"**{'✓ Right.' if right else '✗ Not so.'}** {explanation}")
         show = f"Show k = {speedup.MANY} on the curve"
-        st.button(show, on_click=speedup.go, args=(speedup.ANSWER,))
+        st.button(show, on_click=speedup_at.go, args=(speedup.ANSWER,))
 
 st.markdown("Three drafters to start from:")
 with st.container(horizontal=True):
     for name, point in speedup.PRESETS.items():
         label = f"{name} · α {point.alpha:g}, c {point.c:g}"
-        st.button(label, key=f"preset {name}", on_click=speedup.go, args=(point,))
+        st.button(label, key=f"preset {name}", on_click=speedup_at.go, args=(point,))
 
 live_curve(
-    at.point, revision=at.revision, key="live_curve", on_settle=speedup.settle, measured=runs
+    at.point,
+    revision=at.revision,
+    key="live_curve",
+    on_settle=speedup_at.settle,
+    pins=at.pins,
+    on_pin=speedup_at.pin,
+    measured=runs,
+    cloud=speedup_rounds.played(at),
 )
 with st.container(border=True):
     st.markdown(speedup.verdict(at.point))
+speedup_pins.panel(at)
 
 st.subheader("With your numbers")
 for column, step in zip(st.columns(2) + st.columns(2), speedup.worked(at.point)):
@@ -45,23 +63,23 @@ for column, step in zip(st.columns(2) + st.columns(2), speedup.worked(at.point))
         st.caption(step.meaning)
 
 st.subheader("What it costs")
-for column, figure in zip(st.columns(4), speedup.costs(at.point)):
-    with column, st.container(border=True, height="stretch"):
-        st.metric(figure.label, figure.value)
-        st.caption(figure.meaning)
+speedup_costs.panel(at.point)
 
 st.subheader("What to notice")
 st.markdown("\n".join(f"- {sentence}" for sentence in speedup.notices(at.point)))
 
 st.subheader("Measured here")
-if runs:
-    st.table(speedup.compared(runs))
-    for run in runs:
-        where = speedup.point_of(run)
-        st.button(f"Set the sliders to “{run.label}”", on_click=speedup.go, args=(where,))
-else:
-    st.markdown("Nothing yet in this visit: a run of the live pair leaves its point on the curve.")
+speedup_runs.panel(runs)
+
+st.subheader("Go further")
+section = speedup_at.section
+section("rounds", "Play the rounds out, and see the formula come out", speedup_rounds.panel, at)
+section("map", "The whole map: every α and every k", speedup_map.panel, at.point)
+section("back", "Backwards: from a measured speed-up to α", speedup_back.panel, at)
+section("recorded", "Recorded runs of real models beside the formula", speedup_runs.recorded_panel)
+section("tables", "Published tables, computed again", speedup_tables.panel)
+section("headlines", "Headlines beside an independent measurement", speedup_headlines.panel)
 
 with st.container(horizontal=True):
-    shell.share_link("speedup", **asdict(at.point))
+    shell.share_link("speedup", **at.link())
     shell.next_page("speedup")

@@ -1,18 +1,13 @@
-"""What page 4 shows beside its curve: where the sliders stand, what the numbers say in words."""
+"""What page 4 says about its curve: the question before it, the verdict, the formula worked out."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
-
-import streamlit as st
+from dataclasses import dataclass
 
 from specdec import theory
-from specdec.ui import query
 from specdec.ui.live_curve import K_MAX, Point
-from specdec.ui.measured import Measured
 
-_KEY = "speedup_at"
 PRESETS = {
     "Weak drafter": Point(4, 0.2, 0.05),
     "Good and cheap": Point(4, 0.8, 0.05),
@@ -24,52 +19,12 @@ GUESSES = ("Much faster: four times the tokens", "A little faster", "Slower than
 
 
 @dataclass(frozen=True)
-class At:
-    """The reader's point, how often it was set from outside the curve, and the address it has."""
-
-    point: Point
-    revision: int = 0
-    notes: tuple[str, ...] = ()
-    address: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
 class Figure:
     """A number with its name and what it means."""
 
     label: str
     value: str
     meaning: str
-
-
-def current() -> At:
-    """Where the sliders stand; an address that this page did not write (a link, Back) decides."""
-    at = st.session_state.get(_KEY, At(Point()))
-    address = _address()
-    if address and address != at.address:
-        point, notes = Point.read(st.query_params)
-        at = At(point, at.revision + 1, notes, address)
-    st.session_state[_KEY] = at
-    return at
-
-
-def settle(point: Point) -> None:
-    """The reader moved a slider: the address follows, so a reload or a copy keeps the point."""
-    revision = st.session_state.get(_KEY, At(point)).revision
-    st.query_params.update(query.write(**asdict(point)))
-    st.session_state[_KEY] = At(point, revision, (), _address())
-
-
-def go(point: Point) -> None:
-    """Move the sliders from outside the curve: a preset, a measured run."""
-    settle(point)
-    at = st.session_state[_KEY]
-    st.session_state[_KEY] = replace(at, revision=at.revision + 1)
-
-
-def _address() -> tuple[tuple[str, str], ...]:
-    names = ("k", "alpha", "c", "v")
-    return tuple((name, st.query_params[name]) for name in names if name in st.query_params)
 
 
 def verdict(at: Point) -> str:
@@ -152,30 +107,6 @@ def worked(at: Point) -> tuple[Figure, ...]:
     )
 
 
-def costs(at: Point) -> tuple[Figure, ...]:
-    """What the speed is paid with, per 100 written tokens and in arithmetic."""
-    tokens = theory.tokens_per_pass(at.alpha, at.k)
-    passes, accepted = 100 / tokens, tokens - 1
-    least = theory.operations_factor(at.alpha, at.k, 0.0)
-    same = theory.operations_factor(at.alpha, at.k, at.c)
-    return (
-        Figure("target passes", f"{passes:.1f}", "for 100 tokens; plain decoding takes 100"),
-        Figure(
-            "drafter passes", f"{passes * at.k:.1f}", f"for 100 tokens: k = {at.k} in every round"
-        ),
-        Figure(
-            "drafts not accepted",
-            f"{passes * (at.k - accepted):.1f}",
-            "for 100 tokens: rejected, or discarded behind a rejected one",
-        ),
-        Figure(
-            "arithmetic",
-            f"≥ {least:.2f}×",
-            f"of plain decoding; {same:.2f}× if the drafter's share of it is c, as of the time",
-        ),
-    )
-
-
 def notices(at: Point) -> tuple[str, ...]:
     """What to look for, with the numbers where the sliders stand."""
     last, paid = at.alpha**at.k, at.c + at.v
@@ -229,27 +160,6 @@ def answer(guess: str) -> tuple[bool, str]:
         f"{theory.speedup(ASKED.alpha, best, ASKED.c):.2f}×. The {MANY}th token is accepted in "
         f"{ASKED.alpha**MANY:.1%} of the rounds and drafted in all of them."
     )
-
-
-def point_of(run: Measured) -> Point:
-    """The sliders' point nearest to a measured run."""
-    return Point.read(asdict(run))[0]
-
-
-def compared(runs: tuple[Measured, ...]) -> list[dict[str, str]]:
-    """Rows of the table that sets each measured run beside its prediction."""
-    return [
-        {
-            "run": run.label,
-            "k": str(run.k),
-            "α": f"{run.alpha:.3f}",
-            "c": f"{run.c:.3f}",
-            "v": f"{run.v:.3f}",
-            "predicted": f"{theory.speedup(run.alpha, run.k, run.c, max(run.v, 0.0)):.2f}×",
-            "measured": f"{run.speedup:.2f}×",
-        }
-        for run in runs
-    ]
 
 
 def _times(at: Point) -> str:
