@@ -8,14 +8,18 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
+from specdec import adaptive as policies
+from specdec.adaptive import Policy
 from specdec.checks import check_counts
 from specdec.decode import speculate
-from specdec.drafters import Drafter, ModelDrafter, PromptLookup
+from specdec.drafters import Drafter, Heads, ModelDrafter, PromptLookup
 from specdec.law import Sampling
+from specdec.scores import check
 from specdec.text import Typist
 from specdec.trace import Memory, Round, Settings, Source, Trace
 
 DRAFTERS = ("model", "lookup", "heads")
+SPECULATION = ("k", "drafter", "rule", "adaptive", "confidence")  # options without a plain meaning
 
 
 class Run(Iterator[Round]):
@@ -28,10 +32,12 @@ class Run(Iterator[Round]):
         settings: Settings,
         drafter: Drafter | None = None,
         tops: int = 10,
+        policy: Policy | None = None,
     ) -> None:
         _check(settings, drafter)
+        policy = _policy(settings) if policy is None else policy
         whole = {"k": int(settings.k), "max_new_tokens": int(settings.max_new_tokens)}  # 4.0 is 4
-        self.settings = settings = replace(settings, **whole)
+        self.settings = settings = replace(settings, **whole, adaptive=policies.name_of(policy))
         self._rounds, self._closed = [], False
         ids = encode(pair.tokenizer, prompt, chat=settings.chat)
         self._typist, self._texts = Typist(pair.texts, ids), pair.texts
@@ -52,7 +58,7 @@ class Run(Iterator[Round]):
             self._scorer,
             self._drafter,
             ids,
-            k=settings.k,
+            k=policy,
             sampling=settings.sampling,
             max_new_tokens=settings.max_new_tokens,
             stop_ids=pair.stop_ids,
@@ -108,7 +114,7 @@ def rounds(
     pair: Any,
     prompt: str | Sequence[int],
     *,
-    k: int = 4,
+    k: int | str | Policy = 4,
     drafter: str | Drafter = "model",
     sampling: Sampling = Sampling(),
     max_new_tokens: int = 64,
@@ -117,18 +123,26 @@ def rounds(
     chat: bool = True,
     rows: int | None = None,
     rule: str = "pq",
+    adaptive: str | None = None,
+    confidence: float = 0.0,
     tops: int = 10,
-    **settings: float,
+    **settings: Any,
 ) -> Run:
     """Speculative decoding of `prompt` (a text, or ids), a round at a time.
 
     `drafter`: "model" (the pair's small model), "lookup" (copies from the text), "heads" (one layer
     on the target's features), or a Drafter.
     `rows`: every target pass at this fixed shape, so that low precision is bit for bit the same
-    for every drafter and k < rows. `tops`: entries recorded of each law. `temperature=`, `top_k=`,
-    `top_p=` … override `sampling`.
+    for every drafter and k < rows. `k`: a number; or "ema" or "heuristic", or a policy of
+    `specdec.adaptive`, for another in every round (`adaptive="ema"` with a number: up to that).
+    `confidence`: a draft ends with a token of which its model was less certain. `tops`: entries
+    recorded of each law. `temperature=`, `top_k=`, `repetition_penalty=` … override `sampling`.
     """
     name = drafter if isinstance(drafter, str) else type(drafter).__name__
+    if isinstance(k, str):
+        k, adaptive = min(policies.MOST, rows - 1 if rows else policies.MOST), k
+    policy = k if hasattr(k, "after") else None
+    k = policy.most if policy else k
     asked = Settings(
         k,
         name if k else "none",
@@ -139,8 +153,10 @@ def rounds(
         (stop,) if isinstance(stop, str) else tuple(stop),
         chat,
         rows,
+        adaptive if k and not policy else None,
+        confidence if k else 0.0,
     )
-    return Run(pair, prompt, asked, None if isinstance(drafter, str) else drafter, tops)
+    return Run(pair, prompt, asked, None if isinstance(drafter, str) else drafter, tops, policy)
 
 
 def generate(pair: Any, prompt: str | Sequence[int], **options: Any) -> Trace:
@@ -152,8 +168,8 @@ def generate(pair: Any, prompt: str | Sequence[int], **options: Any) -> Trace:
 
 
 def plain(pair: Any, prompt: str | Sequence[int], **options: Any) -> Trace:
-    """The target alone, one token a pass; the options of `rounds` without k, drafter and rule."""
-    wrong = {"k", "drafter", "rule"} & set(options)
+    """The target alone, one token a pass; the options of `rounds` but those of SPECULATION."""
+    wrong = set(SPECULATION) & set(options)
     if wrong:
         raise TypeError(f"Plain decoding takes no {sorted(wrong)[0]!r}.")
     return generate(pair, prompt, k=0, **options)
@@ -181,10 +197,17 @@ def _drafter(pair: Any, settings: Settings, scorer: Any, capacity: int) -> Draft
     if settings.drafter == "lookup":
         return PromptLookup()
     if settings.drafter == "heads":
-        from specdec.drafters import Heads
+        return Heads(scorer, pair.heads, settings.confidence)
+    small = pair.draft.scorer(capacity=capacity)
+    return ModelDrafter(small, pair.target.vocab_size, settings.confidence)
 
-        return Heads(scorer, pair.heads)
-    return ModelDrafter(pair.draft.scorer(capacity=capacity), pair.target.vocab_size)
+
+def _policy(settings: Settings) -> Policy:
+    """The policy that the settings name. A lookup costs no pass: its c is 0, unless they say so."""
+    if settings.adaptive is None:
+        return policies.Constant(int(settings.k))
+    free = {"c": 0.0} if settings.drafter == "lookup" and settings.adaptive == "ema" else {}
+    return policies.named(settings.adaptive, most=settings.k, **free)
 
 
 def _name(pair: Any, settings: Settings) -> str:
@@ -214,6 +237,11 @@ def _check(settings: Settings, drafter: Drafter | None) -> None:
     if drafter is None and settings.k and settings.drafter not in DRAFTERS:
         raise ValueError(
             f"There is no drafter {settings.drafter!r}; there are {', '.join(DRAFTERS)}."
+        )
+    check("confidence", x := settings.confidence, 0 <= x <= 1, "in [0, 1]")
+    if settings.confidence and (drafter is not None or settings.drafter == "lookup"):
+        raise ValueError(
+            f"confidence is {settings.confidence}, but {settings.drafter!r} does not take it."
         )
     if settings.rows is not None and settings.k >= settings.rows:
         raise ValueError(f"k is {settings.k}; with rows={settings.rows} it must be smaller.")

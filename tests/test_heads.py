@@ -135,9 +135,9 @@ def test_a_pass_that_nobody_followed_costs_quality_not_truth() -> None:
     scorer.score([2, 3])  # nobody looks
     scorer.score([4, 5])
     draft = heads.propose([1, 0, 2, 3, 4, 5, 6], 2, SOFT, Uniforms(0))
-    assert len(draft.tokens) == 2 and heads._positions == [0, 4, 5] and heads.length == 7
+    assert len(draft.tokens) == 2 and heads.cache.positions == [0, 4, 5] and heads.length == 7
     heads.rollback(6)
-    assert heads._positions == [0, 4] and heads.length == 6
+    assert heads.cache.positions == [0, 4] and heads.length == 6
     heads.rollback(1)
     assert heads.length == 0
 
@@ -153,7 +153,7 @@ def test_without_new_features_there_is_no_draft() -> None:
 
 
 def test_a_cache_that_grows_keeps_its_entries(monkeypatch) -> None:
-    monkeypatch.setattr("specdec.drafters.heads.FIRST", 2)
+    monkeypatch.setattr("specdec.models.heads_cache.FIRST", 2)
     target, ids = tiny_target(11), [0, 1, 2, 3, 4]
     scorer, state = target.scorer(), tiny_state(ids)
     drafter = Watched(scorer, tiny_heads(target, ids))

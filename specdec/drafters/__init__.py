@@ -33,16 +33,8 @@ class Drafter(Protocol):
 
 
 from specdec.drafters.fixed import FixedDrafter  # noqa: E402  (they need Draft)
+from specdec.drafters.heads import Heads  # noqa: E402
 from specdec.drafters.lookup import PromptLookup  # noqa: E402
 from specdec.drafters.model import ModelDrafter  # noqa: E402
 
 __all__ = ["Draft", "Drafter", "FixedDrafter", "Heads", "ModelDrafter", "PromptLookup"]
-
-
-def __getattr__(name: str):
-    """`Heads` on first need: it brings torch."""
-    if name == "Heads":
-        from specdec.drafters.heads import Heads
-
-        return Heads
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
