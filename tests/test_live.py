@@ -136,3 +136,13 @@ def test_texts_that_part_are_looked_into(pair):
     assert live.check.natural.first == 0
     assert live.check.tie.gap == pytest.approx(1e-3, abs=1e-9)
     assert live.check.fixed.equal
+
+
+def test_a_torch_that_is_being_imported_is_not_asked(monkeypatch):
+    """A page drawn while a thread imports torch met a module without its parts."""
+    import sys
+    from types import ModuleType
+
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
+    monkeypatch.setattr(engine, "_LOADING", engine._Loading())
+    assert engine.has_gpu() is False

@@ -81,9 +81,9 @@ def load(dtype: str = "auto", device: str = "auto") -> Any:
 
 
 def has_gpu() -> bool:
-    """Whether there is a choice of devices; False as long as torch was not needed."""
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.cuda.is_available()
+    """Whether there is a choice of devices; False as long as no pair was loaded."""
+    # Not before a pair is there: another thread may be in the middle of importing torch.
+    return bool(_LOADING.pairs) and sys.modules["torch"].cuda.is_available()
 
 
 def progress(job: Job) -> tuple[float, str]:

@@ -34,76 +34,80 @@ LIMITS = {
 
 
 def controls(link: Mapping[str, Any]) -> Asked:
-    """The settings, as widgets that start from a link."""
+    """The settings, as widgets that start from a link; later their own state counts."""
     known = {p.name: p for p in presets()}
-    named = link["prompt"] if link["prompt"] in known else OWN if link["prompt"] else "chat"
+    for name, value in _first(link, known).items():
+        st.session_state.setdefault(f"live {name}", value)
     choice = st.segmented_control(
         "Prompt",
         [*known, OWN],
-        default=named,
         format_func=lambda name: known[name].title if name in known else "Your own",
         key="live preset",
         required=True,
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        prompt, chat = _prompt(choice, known, link)
+        prompt, chat = _prompt(choice, known)
     with right:
         drafter = st.segmented_control(
             "Drafter",
             list(DRAFTERS),
-            default=link["drafter"],
             format_func=DRAFTERS.get,
             key="live drafter",
             required=True,
         )
-        k = st.slider("k, drafted tokens a round", 0, MAX_K, link["k"], key="live k")
-        temperature = st.slider(
-            "Temperature (0: greedy)", 0.0, 2.0, float(link["T"]), 0.05, key="live T"
-        )
+        k = st.slider("k, drafted tokens a round", 0, MAX_K, key="live k")
+        temperature = st.slider("Temperature (0: greedy)", 0.0, 2.0, step=0.05, key="live T")
         with st.popover("Top-k, top-p, length, rule …", width="stretch"):
-            top_k = st.number_input("Top-k (0: off)", 0, 1000, link["top_k"], key="live top_k")
-            top_p = st.slider("Top-p (1: off)", 0.05, 1.0, float(link["top_p"]), key="live top_p")
-            n = st.slider("Tokens at most", 1, MAX_NEW_TOKENS, link["n"], key="live n")
-            rule = st.radio(
-                "Rule", list(RULES), list(RULES).index(link["rule"]), RULES.get, key="live rule"
-            )
-            seed = st.number_input("Seed", 0, 2**32 - 1, link["seed"], key="live seed")
-            machine = _machine(link)
+            top_k = st.number_input("Top-k (0: off)", 0, 1000, key="live top_k")
+            top_p = st.slider("Top-p (1: off)", 0.05, 1.0, key="live top_p")
+            n = st.slider("Tokens at most", 1, MAX_NEW_TOKENS, key="live n")
+            rule = st.radio("Rule", list(RULES), format_func=RULES.get, key="live rule")
+            seed = st.number_input("Seed", 0, 2**32 - 1, key="live seed")
+            machine = _machine(link["device"])
     sampling = Sampling(temperature, int(top_k), top_p)
     return Asked(prompt, Settings(k, drafter, sampling, n, int(seed), rule, chat=chat), *machine)
 
 
-def _machine(link: Mapping[str, Any]) -> tuple[str, str]:
+def _first(link: Mapping[str, Any], known: Mapping[str, Preset]) -> dict[str, Any]:
+    """What the widgets show on the first visit: the link's values."""
+    names = ("drafter", "k", "top_k", "n", "rule", "seed", "dtype", "device")
+    preset = link["prompt"] if link["prompt"] in known else OWN if link["prompt"] else "chat"
+    return {name: link[name] for name in names} | {
+        "preset": preset,
+        "T": float(link["T"]),
+        "top_p": float(link["top_p"]),
+        "own": link["prompt"] if preset == OWN else "",
+        "chat": link["chat"] == "1",
+    }
+
+
+def _machine(device: str) -> tuple[str, str]:
     """Precision, and device where there is a choice."""
-    names, devices = list(engine.DTYPES), list(engine.DEVICES)
     dtype = st.selectbox(
         "Precision",
-        names,
-        names.index(link["dtype"]),
-        engine.DTYPES.get,
+        list(engine.DTYPES),
+        format_func=engine.DTYPES.get,
         key="live dtype",
         help="Another precision is loaded beside the first, on the next run.",
     )
     if not engine.has_gpu():
-        return dtype, link["device"]
-    at = devices.index(link["device"])
-    return dtype, st.selectbox("Device", devices, at, engine.DEVICES.get, key="live device")
+        return dtype, device
+    words = engine.DEVICES.get
+    return dtype, st.selectbox("Device", list(engine.DEVICES), format_func=words, key="live device")
 
 
-def _prompt(choice: str, known: Mapping[str, Preset], link: Mapping[str, Any]) -> tuple[str, bool]:
+def _prompt(choice: str, known: Mapping[str, Preset]) -> tuple[str, bool]:
     if choice in known:
         preset = known[choice]
         st.text_area(
             "The prompt", preset.prompt, disabled=True, height=140, key=f"live text {choice}"
         )
         return preset.prompt, preset.chat
-    own = "" if link["prompt"] in known else link["prompt"]
     text = st.text_area(
-        "The prompt", own, height=140, max_chars=2000, key="live own", placeholder="Any text"
+        "The prompt", height=140, max_chars=2000, key="live own", placeholder="Any text"
     )
-    label = "As a chat message (else: text to continue)"
-    return text, st.checkbox(label, link["chat"] == "1", key="live chat")
+    return text, st.checkbox("As a chat message (else: text to continue)", key="live chat")
 
 
 def link_to(asked: Asked, name: str, place: Position, panel: str) -> dict[str, Any]:

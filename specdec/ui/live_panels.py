@@ -24,10 +24,10 @@ TITLES = {
 
 def draw(run: Shown, prompt: str, first: str) -> None:
     """The choice of panels, and the chosen one; `first` is the one of the link."""
+    st.session_state.setdefault(KEY, first)
     st.segmented_control(
         "More about this run",
         list(TITLES),
-        default=first,
         format_func=TITLES.get,
         key=KEY,
         required=True,

@@ -15,8 +15,9 @@ HELP = {
     "alpha": "Accepted ÷ (accepted + rejected). Discarded tokens were never judged. "
     "This is the α of every formula.",
     "yield": "Accepted ÷ drafted: what engines log as acceptance rate. It falls with k.",
-    "speed": "The speed-up: seconds per token of plain decoding ÷ of this run, both measured, prefill left out.",
-    "predicted": "The speed-up by the closed form at this run's α, with c and v from these two runs.",
+    "speed": "The speed-up: seconds per token of plain decoding ÷ of this run, both measured, "
+    "prefill left out.",
+    "predicted": "The speed-up by the closed form at this run's α, with c and v from these runs.",
 }
 
 
