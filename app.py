@@ -4,7 +4,7 @@ import streamlit as st
 
 from specdec import recordings
 from specdec.ui import passes, shell
-from specdec.ui.live import telling
+from specdec.ui.shown import telling
 from specdec.ui.stage import stage
 
 shell.begin("")
