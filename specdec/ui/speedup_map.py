@@ -42,8 +42,8 @@ def ridge(alphas: np.ndarray, c: float, v: float) -> np.ndarray:
 def panel(at: Point) -> None:
     """Chart, words and table."""
     st.markdown(
-        "Each cell is a setting. **Blue** is faster than plain decoding, **orange** slower; across "
-        "the dashed line it changes sides. The solid line is the **ridge**: the best k for each α."
+        "Each cell is a setting. **Blue** is faster than plain decoding, **orange** slower; on the "
+        "dashed line it is just as fast. The solid line is the **ridge**: the best k for each α."
     )
     st.plotly_chart(chart(at), key="map chart", alt=described(at), config={"displayModeBar": False})
     st.markdown(notice(at))
@@ -107,7 +107,7 @@ def chart(at: Point):
         colorbar=_bar(logs.min(), logs.max()),
     )
     _line(figure, "best k", FINE, ridge(FINE, at.c, at.v), {"width": 3, "shape": "hv"})
-    _line(figure, "1×, break-even", whole.even, KS, {"width": 2, "dash": "dash"})
+    _line(figure, "1×", whole.even, KS, {"width": 2, "dash": "dash"})
     figure.add_scatter(
         name="you",
         x=[at.alpha],
