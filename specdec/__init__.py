@@ -6,7 +6,7 @@ accepted · c = a drafter pass ÷ a target pass · v = one more verified positio
 u = the uniform of a test · residual = max(0, p − q), renormalised.
 """
 
-from specdec import decode, drafters, law, rule, simulate, theory, toy, trace
+from specdec import adaptive, decode, drafters, law, rule, simulate, theory, toy, trace
 from specdec.law import Sampling
 from specdec.models.pairs import load_pair
 from specdec.run import Run, generate, plain, rounds
@@ -17,6 +17,7 @@ __all__ = [
     "Run",
     "Sampling",
     "Trace",
+    "adaptive",
     "decode",
     "drafters",
     "generate",

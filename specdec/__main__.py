@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from specdec import options
 from specdec.presets import ASSETS, Preset, presets
 
 
@@ -22,22 +23,31 @@ def main(arguments: list[str] | None = None) -> int:
     _fetch(commands.add_parser("fetch", help="get the default target once"))
     _bench(commands.add_parser("bench", help="measure this machine: ours beside transformers"))
     _trace(commands.add_parser("trace", help="record runs of the presets as traces"))
-    options = parser.parse_args(arguments)
+    o = parser.parse_args(arguments)
     try:
-        options.do(options)
+        o.do(o)
     except (ValueError, RuntimeError, OSError) as error:
-        print(f"{parser.prog} {options.command}: {error}", file=sys.stderr)
+        print(f"{parser.prog} {o.command}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\n{parser.prog} {options.command}: stopped.", file=sys.stderr)
+        print(f"\n{parser.prog} {o.command}: stopped.", file=sys.stderr)
         return 130
     return 0
 
 
 def _generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt")
-    _decoding_options(parser)
-    parser.add_argument("--k", type=int, default=4, help="drafted tokens a round; 0: plain")
+    options.decoding(parser)
+    options.law(parser)
+    parser.add_argument(
+        "--k",
+        type=options.number_or_name,
+        default=4,
+        help='drafted tokens a round (0: plain); or "ema", "ema c=0.1 v=0.02", "heuristic"',
+    )
+    parser.add_argument(
+        "--confidence", type=float, default=0.0, help="a draft ends with a token below it; 0: off"
+    )
     parser.add_argument("--drafter", default="model", help="model, lookup or heads")
     parser.add_argument("--raw", action="store_true", help="continue the text, no chat template")
     parser.add_argument("--stop", action="append", default=[], help="end at this text")
@@ -53,10 +63,11 @@ def generate(o: argparse.Namespace) -> None:
         _pair(o),
         o.prompt,
         k=o.k,
+        confidence=o.confidence,
         drafter=o.drafter,
         stop=o.stop,
         chat=not o.raw,
-        **_decoding(o),
+        **options.chosen(o),
     )
     for r in run:
         print("".join(token.text for token in r.written), end="", flush=True)
@@ -70,10 +81,12 @@ def generate(o: argparse.Namespace) -> None:
 def summary(trace) -> str:
     """One line on a run: tokens, passes, rates, seconds, why it ended."""
     rate = "n/a" if trace.alpha is None else f"{trace.alpha:.2f}"
+    asked = [r.k for r in trace.rounds]
+    k = f"k {min(asked)}–{max(asked)}, " if trace.settings.adaptive else ""
     tokens, seconds = len(trace.token_ids), trace.seconds
     return (
         f"{tokens} tokens in {trace.target_passes} target passes "
-        f"({trace.tokens_per_pass:.2f} a pass), {trace.draft_passes} draft passes, α {rate}, "
+        f"({trace.tokens_per_pass:.2f} a pass), {trace.draft_passes} draft passes, {k}α {rate}, "
         f"{tokens / seconds.total:.1f} tokens/s, ended by {trace.stop_reason}"
     )
 
@@ -177,7 +190,7 @@ def table(report) -> str:
 def _trace(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=ASSETS / "traces")
     parser.add_argument("--preset", action="append", help="only this preset (repeatable)")
-    _decoding_options(parser)
+    options.decoding(parser)
     parser.add_argument("--k", type=int, default=4)
     parser.set_defaults(do=trace)
 
@@ -207,26 +220,6 @@ def _chosen(names: list[str] | None) -> list[Preset]:
 
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
-
-
-def _decoding_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--pair", default="default")
-    parser.add_argument("--dtype", help="fp32 or bf16")
-    parser.add_argument("-n", type=int, default=64, help="tokens at most")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--temperature", type=float, default=0.0, help="0: greedy")
-    parser.add_argument("--top-k", type=int, default=0, help="0: off")
-    parser.add_argument("--top-p", type=float, default=1.0)
-
-
-def _decoding(o: argparse.Namespace) -> dict:
-    return {
-        "max_new_tokens": o.n,
-        "seed": o.seed,
-        "temperature": o.temperature,
-        "top_k": o.top_k,
-        "top_p": o.top_p,
-    }
 
 
 def _pair(o: argparse.Namespace):

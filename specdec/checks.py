@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from specdec.adaptive import Policy
 from specdec.drafters import Draft
 from specdec.law import Sampling
 from specdec.rule import check
@@ -67,6 +68,15 @@ def check_run(
         )
     if k and drafter is None:
         raise ValueError(f"k is {k}, but there is no drafter; plain decoding is k = 0.")
+
+
+def check_asked(policy: Policy) -> int:
+    """k of the next round; ValueError unless it is a whole number up to the policy's most."""
+    if not (0 <= policy.k <= policy.most and policy.k % 1 == 0):
+        raise ValueError(
+            f"The policy asks for k = {policy.k}; it must be whole, in [0, {policy.most}]."
+        )
+    return int(policy.k)
 
 
 def check_draft(draft: Draft, asked: int, vocab_size: int) -> list[int]:

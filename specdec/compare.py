@@ -20,6 +20,7 @@ WORDS = {  # of settings and sources, where the name in the code is not the word
     "top_k": "top-k",
     "top_p": "top-p",
     "min_p": "min-p",
+    "adaptive": "adaptive k",
     "dtype": "precision",
     "model": "small model",
     "lookup": "prompt lookup",
@@ -88,7 +89,7 @@ def differences(a: Settings, b: Settings) -> tuple[Difference, ...]:
         >>> differences(one, Settings(8, "model", Sampling(1), max_new_tokens=64, seed=0))
         (('k', '4', '8'), ('temperature', '0.7', '1'))
     """
-    idle = () if a.k and b.k else ("drafter", "rule")
+    idle = () if a.k and b.k else set(run.SPECULATION) - {"k"}
     one, other = (
         _fields(s, *idle, "sampling") | _fields(s.sampling, "prompt_length") for s in (a, b)
     )
@@ -146,7 +147,7 @@ def near_tie(pair: Any, trace: Trace, at: int) -> NearTie:
 
 def at_one_shape(pair: Any, prompt: str, rows: int = 8, **options: Any) -> Comparison:
     """Speculative and plain decoding again, every target pass at one fixed shape."""
-    plain_options = {name: x for name, x in options.items() if name not in ("k", "drafter", "rule")}
+    plain_options = {name: x for name, x in options.items() if name not in run.SPECULATION}
     fast = run.generate(pair, prompt, rows=rows, tops=0, **options)
     slow = run.plain(pair, prompt, rows=rows, tops=0, **plain_options)
     return compare(fast, slow)

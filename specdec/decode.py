@@ -10,7 +10,8 @@ from itertools import count
 import numpy as np
 
 from specdec import rule as rules
-from specdec.checks import check_draft, check_run
+from specdec.adaptive import Policy, policy_of
+from specdec.checks import check_asked, check_draft, check_run
 from specdec.drafters import Draft
 from specdec.law import Sampling, draw
 from specdec.models import feed
@@ -24,7 +25,7 @@ def speculate(
     drafter,
     prompt_ids: Sequence[int],
     *,
-    k: int,
+    k: int | Policy,
     sampling: Sampling,
     max_new_tokens: int,
     stop_ids: Sequence[int] | None = (),
@@ -36,19 +37,21 @@ def speculate(
 ) -> Iterator[Round]:
     """Speculative decoding (Leviathan et al. 2023, Algorithm 1), a round at a time.
 
-    k = 0 (drafter may be None) is plain decoding. `tops` ≤ 10 entries of each law are recorded.
+    k = 0 (drafter may be None) is plain decoding; a policy asks for another k in every round.
+    `tops` ≤ 10 entries of each law are recorded.
     `ends_at(written ids)` says how many of them to keep when a stop string is complete, else None.
     The texts of the tokens are empty: nothing here knows a tokenizer.
     """
     ids, context = list(prompt_ids), getattr(scorer, "context", None) or np.inf
-    check_run(scorer, drafter, ids, k, max_new_tokens, context, rule, sampling)
+    policy = policy_of(k)
+    check_run(scorer, drafter, ids, policy.most, max_new_tokens, context, rule, sampling)
     sampling = replace(sampling, prompt_length=len(ids))  # not every penalty counts the prompt
     uniforms, written = Uniforms(rng), 0
     stops = frozenset(() if stop_ids is None else stop_ids)
     prefill = _prefill(scorer, drafter, ids[:-1], clock)
     for index in count():
         start, before = len(ids), _lengths(scorer, drafter)
-        asked = int(min(k, context - start))
+        asked = int(min(check_asked(policy), context - start))
         # Block verification has looked ahead: a position that it meets again needs new numbers.
         numbers = uniforms.of_round(index) if rule == "block" else uniforms
         lap = _laps(clock)
@@ -78,6 +81,7 @@ def speculate(
         written += kept
         for cache in (scorer, drafter):
             _rollback(cache, len(ids) - 1)
+        policy = policy.after(accepted, int(accepted < len(tokens)))
         what = Verified(rule, tokens, draft, laws, tests, new, kept, accepted, u, law)
         yield Round(
             index,

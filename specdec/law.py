@@ -86,6 +86,22 @@ class Sampling(Edits):
                 return [*laws, free.law(row, history + draft[:i])], error
         return laws, None
 
+    def certainty(
+        self,
+        logits: np.ndarray,
+        history: Sequence[int] = (),
+        token_ids: np.ndarray | None = None,
+    ) -> float:
+        """The chance of the likeliest token at temperature 1, also where the law is one-hot.
+
+        Example:
+            >>> round(Sampling(temperature=0.0).certainty(np.log([0.5, 0.2, 0.3])), 9)
+            0.5
+        """
+        scores = self.scores(np.asarray(logits), history, token_ids)
+        scores = scores[scores > -np.inf]
+        return float(1 / np.exp(scores - scores.max()).sum())
+
     def _shaped(self, logits: np.ndarray) -> np.ndarray:
         """From the temperature on."""
         best, law = _best(logits), np.zeros(len(logits))

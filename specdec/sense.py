@@ -20,6 +20,7 @@ def check(trace: Trace) -> None:
     _need(len(trace.rounds) <= MOST_ROUNDS, "trace", f"more than {MOST_ROUNDS} rounds")
     _need(len(trace.prompt) <= MOST_TOKENS, "trace", f"a prompt of over {MOST_TOKENS} tokens")
     _need(trace.settings.k >= 0, "trace.settings", "k is negative")
+    _chances((trace.settings.confidence,), "trace.settings.confidence")
     at, last = len(trace.prompt), len(trace.rounds) - 1
     for i, r in enumerate(trace.rounds):
         where = f"trace.rounds[{i}]"

@@ -151,7 +151,7 @@ class Round:
 class Settings:
     """What was asked for: together with the models it determines every token."""
 
-    k: int
+    k: int  # the most of a round where `adaptive` names a policy for it
     drafter: str
     sampling: Sampling
     max_new_tokens: int
@@ -160,6 +160,8 @@ class Settings:
     stop: tuple[str, ...] = ()
     chat: bool = False
     rows: int | None = None
+    adaptive: str | None = None  # what `adaptive.named` reads; None: k in every round
+    confidence: float = 0.0  # a draft ends below it
 
     def options(self) -> dict[str, Any]:
         """These settings as keywords of `specdec.rounds`."""

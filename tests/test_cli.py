@@ -10,6 +10,7 @@ import pytest
 
 import specdec
 from specdec.__main__ import main, telling
+from specdec.law import Sampling
 from specdec.models.fetch import target_folder
 from specdec.trace import Trace
 from tests.pairs_np import ByteTokenizer, Pair, drafting, random_model
@@ -39,10 +40,44 @@ def test_k_0_is_plain_and_has_no_alpha(capsys):
     assert "α n/a" in capsys.readouterr().err
 
 
+def test_every_setting_of_the_law_and_of_k_has_its_option(tmp_path, capsys):
+    file = tmp_path / "run.json"
+    given = {
+        "temperature": 0.9,
+        "top-k": 40,
+        "min-p": 0.02,
+        "repetition-penalty": 1.2,
+        "presence-penalty": 0.3,
+        "frequency-penalty": 0.1,
+        "k": "ema c=0.2",
+        "confidence": 0.1,
+    }
+    options = [f"--{name}={value}" for name, value in given.items()]
+    options += ["--logit-bias", "5=-2.5", "--logit-bias", "7=1"]
+    assert main(["generate", "the kiln", "--raw", "-n", "9", "--json", str(file), *options]) == 0
+    settings = Trace.from_json(file.read_text(encoding="utf-8")).settings
+    assert settings.sampling == Sampling(
+        0.9,
+        40,
+        min_p=0.02,
+        repetition_penalty=1.2,
+        presence_penalty=0.3,
+        frequency_penalty=0.1,
+        logit_bias={5: -2.5, 7: 1},
+    )
+    assert (settings.k, settings.adaptive) == (16, "ema c=0.2 v=0.03")
+    assert settings.confidence == 0.1
+    assert ", k 2–" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--k", "-1"], "k is -1"),
+        (["--k", "fast"], "There is no policy 'fast' for k"),
+        (["--confidence", "2"], "confidence is 2.0"),
+        (["--repetition-penalty", "0"], "repetition_penalty is 0.0"),
+        (["--logit-bias", "999999=1"], "logit_bias has the id 999999"),
         (["--drafter", "oracle"], "There is no drafter 'oracle'"),
         (["--temperature", "-2"], "temperature is -2.0"),
         (["-n", "0"], "max_new_tokens is 0"),
@@ -53,6 +88,12 @@ def test_wrong_options_are_a_sentence(options, words, capsys):
     assert main(["generate", "the kiln", "--raw", *options]) == 1
     err = capsys.readouterr().err
     assert words in err and "Traceback" not in err
+
+
+def test_a_bias_that_is_none_is_said_so(capsys):
+    with pytest.raises(SystemExit):
+        main(["generate", "the kiln", "--logit-bias", "5:3"])
+    assert "--logit-bias: '5:3' is not like 5=-2.5" in capsys.readouterr().err
 
 
 def test_trace_records_a_preset_in_every_way(tmp_path, capsys):

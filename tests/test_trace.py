@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specdec import trace as traces
+from specdec.constraint import Constraint
 from specdec.law import Sampling
 from specdec.schema import build, parse
 from specdec.trace import (
@@ -79,6 +80,12 @@ samplings = st.builds(
     st.integers(0, 100),
     st.floats(0, 1, exclude_min=True),
     st.floats(0, 1),
+    repetition_penalty=st.floats(0.1, 9),
+    presence_penalty=st.floats(-2, 2),
+    frequency_penalty=st.floats(-2, 2),
+    logit_bias=st.dictionaries(small, st.floats(-9, 9), max_size=2),
+    allowed=st.none() | st.sets(small, min_size=1, max_size=3),
+    constraint=st.none() | st.builds(Constraint, text),
 )
 every_trace = st.builds(
     Trace,
@@ -94,6 +101,8 @@ every_trace = st.builds(
         stop=st.lists(text, max_size=2).map(tuple),
         chat=st.booleans(),
         rows=st.none() | small,
+        adaptive=st.none() | text,
+        confidence=share,
     ),
     source=st.builds(
         Source,
@@ -132,7 +141,9 @@ def a_trace() -> dict:
         2,
         "stop",
     )
-    settings = Settings(2, "model", Sampling(1.0, 5, 0.9, 0.1), 9, 3, "pq", ("b",), True, 4)
+    edits = {"logit_bias": {1: 0.5}, "allowed": [1, 2], "constraint": Constraint("any")}
+    sampling = Sampling(1.0, 5, 0.9, 0.1, **edits)
+    settings = Settings(2, "model", sampling, 9, 3, "pq", ("b",), True, 4, "ema", 0.5)
     source = Source("live", "big", "small", "float32", "cpu", "here", "2030-01-01")
     trace = Trace((Token(0, "x"),), (one,), settings, source, "stop")
     return json.loads(trace.to_json())
@@ -241,6 +252,12 @@ def put(path: str, value: object) -> str:
         ("settings.sampling.top_p", 7, "top_p is 7"),
         ("settings.sampling.top_k", -(10**400), "top_k is -1"),
         ("settings.sampling.temperature", -1, "temperature is -1"),
+        ("settings.sampling.repetition_penalty", 0, "repetition_penalty is 0"),
+        ("settings.sampling.logit_bias", [[1, 2, 3]], "logit_bias[0]"),
+        ("settings.sampling.allowed", [], "allowed is ()"),
+        ("settings.sampling.constraint", {"name": "any", "rule": 1}, "constraint: unknown field"),
+        ("settings.adaptive", 4, "settings.adaptive"),
+        ("settings.confidence", 2, "2.0 is not a chance"),
         ("source.kind", "<script>", "source.kind"),
         ("schema", 2, "schema 1"),
         ("schema", True, "schema"),

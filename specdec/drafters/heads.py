@@ -10,6 +10,7 @@ import numpy as np
 from specdec.constraint import NothingAllowed
 from specdec.drafters import Draft
 from specdec.law import Sampling, draw
+from specdec.scores import check
 from specdec.uniforms import DRAFT
 
 if TYPE_CHECKING:
@@ -19,13 +20,18 @@ if TYPE_CHECKING:
 class Heads:
     """Reads the features of the target's last pass, then drafts k tokens on its own guesses.
 
-    `target_scorer` is the run's own; without a `model` the bundled heads are loaded.
+    `target_scorer` is the run's own; without a `model` the bundled heads are loaded. A draft ends
+    with the first token at which they were less certain than `confidence`; that token is judged.
     """
 
-    def __init__(self, target_scorer, model: HeadsModel | None = None) -> None:
+    def __init__(
+        self, target_scorer, model: HeadsModel | None = None, confidence: float = 0.0
+    ) -> None:
         from specdec.models.heads import heads_model
         from specdec.models.heads_cache import HeadsCache
 
+        check("confidence", confidence, 0 <= confidence <= 1, "in [0, 1]")
+        self.confidence = confidence
         model = model or heads_model(target_scorer.model)
         self.scorer, self.cache = target_scorer, HeadsCache(model)
         self.vocab_size, self.token_ids = target_scorer.vocab_size, model.token_ids
@@ -58,7 +64,8 @@ class Heads:
     ) -> Draft:
         """k tokens, each drawn from the law that its ratio will be taken with.
 
-        Fewer where nothing that the heads know is allowed; none without new features.
+        Fewer where the heads are not confident, or where nothing that they know is allowed; none
+        without new features.
         """
         ids, laws, passes = list(context), np.zeros((k, self.vocab_size)), 0
         logits = self.follow(ids)
@@ -68,11 +75,16 @@ class Heads:
             if i:
                 logits = self.cache.guess(ids[-1])
             passes += 1
+            sure = not self.confidence or (
+                sampling.certainty(logits, ids, self.token_ids) >= self.confidence
+            )
             try:
                 laws[i, self.token_ids] = sampling.law(logits, ids, self.token_ids)
             except NothingAllowed:
                 break
             ids.append(draw(laws[i], uniforms(len(ids), DRAFT)))
+            if not sure:
+                break
         tokens = ids[len(context) :]
         return Draft(tokens, laws[: len(tokens)], passes=passes)
 

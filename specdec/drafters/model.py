@@ -10,15 +10,21 @@ from specdec.constraint import NothingAllowed
 from specdec.drafters import Draft
 from specdec.law import Sampling, draw
 from specdec.models import feed
+from specdec.scores import check
 from specdec.uniforms import DRAFT
 
 
 class ModelDrafter:
     """A scorer that drafts. Its columns may be a part of the target's vocabulary
-    (`scorer.token_ids`, ascending): every other token then has q = 0, which stays lossless."""
+    (`scorer.token_ids`, ascending): every other token then has q = 0, which stays lossless.
 
-    def __init__(self, scorer, vocab_size: int | None = None) -> None:
-        self.scorer = scorer
+    A draft ends with the first token at which the model was less certain of its favourite than
+    `confidence` (0: never). That token is kept and judged: to drop it would bend the law.
+    """
+
+    def __init__(self, scorer, vocab_size: int | None = None, confidence: float = 0.0) -> None:
+        check("confidence", confidence, 0 <= confidence <= 1, "in [0, 1]")
+        self.scorer, self.confidence = scorer, confidence
         self.token_ids = getattr(scorer, "token_ids", None)
         self.vocab_size = vocab_size or scorer.vocab_size  # of the target
         self.context = getattr(scorer, "context", None) or np.inf
@@ -52,8 +58,8 @@ class ModelDrafter:
     ) -> Draft:
         """k tokens, each drawn from the law that its ratio will be taken with.
 
-        Fewer, and at last none, where the drafter's own context ends, or where nothing that it
-        knows is allowed.
+        Fewer, and at last none, where the drafter's own context ends, where it is not confident,
+        or where nothing that it knows is allowed.
         """
         ids = list(context)
         k = int(max(0, min(k, self.context + 1 - len(ids))))
@@ -67,7 +73,12 @@ class ModelDrafter:
                 laws[i, columns] = sampling.law(logits, ids, self.token_ids)
             except NothingAllowed:
                 break
+            sure = not self.confidence or (
+                sampling.certainty(logits, ids, self.token_ids) >= self.confidence
+            )
             ids.append(draw(laws[i], uniforms(len(ids), DRAFT)))
+            if not sure:
+                break
         tokens = ids[len(context) :]
         return Draft(tokens, laws[: len(tokens)], passes=passes)
 
