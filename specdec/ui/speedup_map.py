@@ -113,6 +113,7 @@ def chart(at: Point):
         x=[at.alpha],
         y=[at.k],
         mode="markers+text",
+        cliponaxis=False,  # whole at a corner
         text=["you  " if at.alpha > 0.5 else "  you"],
         textposition="middle left" if at.alpha > 0.5 else "middle right",
         textfont={"color": INK, "size": 15},
