@@ -201,24 +201,6 @@ def test_the_fixed_shape_is_probed_at_load(
         assert not load_pair(name, device="cpu").rows_are_exact
 
 
-def test_vocabularies_of_different_size_are_refused_before_any_weight_is_read(
-    folders: tuple[Path, Path],
-) -> None:
-    target, draft = folders
-    change(draft, "config.json", vocab_size=128)
-    for folder in folders:
-        (folder / "model.safetensors").unlink()
-    with pytest.raises(ValueError, match=r"target's has 97 tokens, the drafter's 128"):
-        load_pair(f"{target}+{draft}")
-
-
-def test_different_tokenizers_of_one_size_are_refused(folders: tuple[Path, Path]) -> None:
-    target, draft = folders
-    save_tokenizer(draft, first="other")
-    with pytest.raises(ValueError, match="id 0 is 'w0' to the target, 'other' to the drafter"):
-        load_pair(f"{target}+{draft}")
-
-
 def test_a_drafter_without_a_tokenizer_uses_the_targets(folders: tuple[Path, Path]) -> None:
     target, draft = folders
     for file in draft.glob("tokenizer*"):
@@ -236,7 +218,7 @@ def test_a_target_without_a_tokenizer_is_refused(folders: tuple[Path, Path]) -> 
 
 @pytest.mark.parametrize("name", ["", "tiny", "a+b+c"])
 def test_an_unknown_pair_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"no pair .*'default' or 'folder\+folder'"):
+    with pytest.raises(ValueError, match=r"no pair .*'default', 'folder\+folder'"):
         load_pair(name)
 
 

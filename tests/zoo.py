@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import transformers as tf
+
+from tests.tiny import build, save_tokenizer
 
 V, CONTEXT, WINDOW = 97, 64, 6
 SPECIAL = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
@@ -131,3 +134,12 @@ REFUSED_LATER: dict[str, Callable[[], Any]] = {
         **SLIDING, **SIZED, use_bidirectional_attention=True
     ),
 }
+
+
+def saved(path: Path, kind: str, words: int = V, seed: int = 0, **changed: Any) -> Path:
+    """A checkpoint of this architecture with a tokenizer, in this folder."""
+    config = KNOWN[kind]()
+    config.update(changed)
+    build(config, seed).save_pretrained(path)
+    save_tokenizer(path, words)
+    return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specdec.models import hub, sources
 from specdec.models.fetch import fetch, is_fetched, target_folder
 from specdec.models.hardware import describe
 from specdec.models.job import Progress
+from specdec.models.vocabulary import read_tokenizer, stops
 from specdec.text import Texts
 from specdec.trace import Memory
 
@@ -22,12 +23,19 @@ if TYPE_CHECKING:
     import torch
 
     from specdec.models.heads import HeadsModel
+    from specdec.models.hf import HFModel
     from specdec.models.llama import Llama
+    from specdec.models.vocabulary import Fitted
 
 INEXACT = (
     "On this machine a row of a pass depends on its place in it, also at a fixed shape: greedy "
     "texts may part from plain decoding at near ties even with rows=."
 )
+NATURAL = (
+    "This architecture cannot run every pass at one fixed shape (rows=): in low precision greedy "
+    "texts may part from plain decoding at near ties."
+)
+BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"  # what the default target was made from
 SMALL = Path(__file__).parents[2] / "assets" / "drafters" / "small.safetensors"
 HEADS_NAME = "heads.safetensors"
 
@@ -38,8 +46,8 @@ class Pair:
 
     name: str
     description: str
-    target: Llama
-    draft: Llama
+    target: Llama | HFModel
+    draft: Llama | HFModel | Fitted
     tokenizer: Any
     stop_ids: tuple[int, ...]  # tokens that end a text
     heads_file: Path | None = None  # of heads trained for this target
@@ -92,18 +100,62 @@ def load_pair(
     device: torch.device | str | None = None,
     progress: Progress | None = None,
 ) -> Pair:
-    """The default pair (its target is fetched on first need), or "target folder+draft folder".
+    """The default pair, "target folder+draft folder", or "org/target+org/drafter" of the hub.
 
-    `dtype`: "bf16", "fp32" or None, the best of this machine. `progress(fraction, words)` is
-    called while fetching. ValueError if the folders do not make a pair, FetchError if the target
-    cannot be fetched.
+    The default target is fetched on first need, and so is a pair of `hub.PAIRS`. `dtype`: "bf16",
+    "fp32" or None, the best of this machine. `progress(fraction, words)` is called while fetching,
+    and says before loading what memory it takes. ValueError if the two do not make a pair or do
+    not fit into memory, FetchError if the default target cannot be fetched.
     """
+    run_in = _where(dtype, device)
     if name == "default":
-        return _probed(_default(dtype, device, progress), progress)
-    folders = [Path(part.strip()).expanduser() for part in name.split("+")]
-    if len(folders) != 2:
-        raise ValueError(f"There is no pair {name!r}; it must be 'default' or 'folder+folder'.")
-    return _probed(_local(name, *folders, dtype, device), progress)
+        if not is_fetched():
+            fetch(progress=progress)
+        sources.check_room(name, needed(name, dtype=dtype, device=device), run_in[1], progress)
+        return _probed(_default(*run_in), progress)
+    two = sources.load(name, *run_in, progress)
+    heads = two.folder / HEADS_NAME
+    pair = Pair(
+        name,
+        two.description,
+        two.target,
+        two.draft,
+        two.tokenizer,
+        two.stop_ids,
+        heads if heads.is_file() else None,
+    )
+    return _probed(pair, progress)
+
+
+def needed(
+    name: str = "default",
+    *,
+    dtype: torch.dtype | str | None = None,
+    device: torch.device | str | None = None,
+) -> int:
+    """Bytes of memory that the weights of a pair take, by the headers of its files alone.
+
+    Where they are not fetched yet, by the list of the hub's pairs. ValueError if it is no pair.
+    """
+    run_in = _where(dtype, device)
+    if name != "default":
+        return sum(sources.needed(one, *run_in) for one in sources.names(name))
+    from specdec.models.plan import numbers_in
+
+    small = numbers_in([SMALL]) * run_in[0].itemsize
+    if not is_fetched():
+        return hub.CHECKPOINTS[BASE].parameters * run_in[0].itemsize + small
+    return sources.needed(str(target_folder()), *run_in) + small
+
+
+def _where(dtype, device) -> tuple[torch.dtype, torch.device]:
+    """The dtype and device that models are loaded in and on, where none is named."""
+    import torch
+
+    from specdec.models.parts import as_dtype, default_dtype
+
+    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    return as_dtype(dtype) or default_dtype(device), device
 
 
 def _probed(pair: Pair, progress: Progress | None) -> Pair:
@@ -111,18 +163,15 @@ def _probed(pair: Pair, progress: Progress | None) -> Pair:
     if progress:
         progress(1.0, "Probing whether a fixed shape gives the same bits in every row")
     if not pair.rows_are_exact:
-        warnings.warn(INEXACT, RuntimeWarning, stacklevel=3)
+        fixes = getattr(pair.target, "fixes_shapes", True)
+        warnings.warn(INEXACT if fixes else NATURAL, RuntimeWarning, stacklevel=3)
     return pair
 
 
-def _default(dtype, device, progress: Progress | None) -> Pair:
+def _default(dtype: torch.dtype, device: torch.device) -> Pair:
     from specdec.models.llama import Llama
 
     folder = target_folder()
-    if not is_fetched():
-        fetch(progress=progress)
-    if progress:
-        progress(1.0, "Loading the two models")
     target = Llama.load(folder, dtype=dtype, device=device)
     small = small_model(target)
     description = (
@@ -138,31 +187,6 @@ def _default(dtype, device, progress: Progress | None) -> Pair:
         tokenizer,
         stops(folder, tokenizer),
         SMALL.with_name(HEADS_NAME),
-    )
-
-
-def _local(name: str, target: Path, draft: Path, dtype, device) -> Pair:
-    from specdec.models.llama import Llama
-
-    sizes = _vocabulary(target), _vocabulary(draft)
-    if sizes[0] != sizes[1]:
-        raise ValueError(
-            f"The vocabularies differ: the target's has {sizes[0]} tokens, the drafter's "
-            f"{sizes[1]}. A pair must share one."
-        )
-    tokenizer = read_tokenizer(target)
-    if (draft / "tokenizer.json").is_file():
-        _compare(tokenizer.get_vocab(), read_tokenizer(draft).get_vocab())
-    models = [Llama.load(folder, dtype=dtype, device=device) for folder in (target, draft)]
-    description = f"{target.name} with {draft.name}, from local folders"
-    heads = target / HEADS_NAME
-    return Pair(
-        name,
-        description,
-        *models,
-        tokenizer,
-        stops(target, tokenizer),
-        heads if heads.is_file() else None,
     )
 
 
@@ -185,42 +209,3 @@ def small_model(target: Llama, file: str | Path = SMALL) -> Llama:
         embedding=target.embedding,
         token_ids=state.pop("draft_ids").numpy().astype(np.int64),
     )
-
-
-def read_tokenizer(folder: Path) -> Any:
-    """The tokenizer of a checkpoint folder; no code of the folder is run."""
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{folder} has no tokenizer that can be read.") from error
-
-
-def stops(folder: Path, tokenizer: Any) -> tuple[int, ...]:
-    """The ids that end a text, as the folder's generation settings, config and tokenizer say."""
-    ids = {tokenizer.eos_token_id}
-    for name in ("generation_config.json", "config.json"):
-        if (folder / name).is_file():
-            eos = json.loads((folder / name).read_text("utf-8")).get("eos_token_id")
-            ids |= set(eos) if isinstance(eos, list) else {eos}
-    return tuple(sorted(ids - {None}))
-
-
-def _vocabulary(folder: Path) -> int:
-    """The vocabulary's size in a folder's config.json, read before any weights."""
-    file = folder / "config.json"
-    if not file.is_file():
-        raise ValueError(f"{folder} is no checkpoint folder: it has no config.json.")
-    return json.loads(file.read_text("utf-8")).get("vocab_size")
-
-
-def _compare(target: dict[str, int], draft: dict[str, int]) -> None:
-    """ValueError if an id that both vocabularies use stands for two different tokens."""
-    by_id = {i: token for token, i in draft.items()}
-    for token, i in target.items():
-        if by_id.get(i, token) != token:
-            raise ValueError(
-                f"The tokenizers differ: id {i} is {token!r} to the target, {by_id[i]!r} to the "
-                "drafter. A pair must share one."
-            )
