@@ -166,3 +166,17 @@ def test_a_cache_that_grows_keeps_its_entries(monkeypatch) -> None:
 def test_missing_heads_are_named() -> None:
     with pytest.raises(ValueError, match="no heads in .*nothing.safetensors"):
         heads_model(tiny_target(5), "nothing.safetensors")
+
+
+@pytest.mark.parametrize("confidence", [0.0, 0.3, 1.0])
+def test_a_draft_ends_with_the_first_token_that_is_unsure(confidence: float) -> None:
+    target, ids = tiny_target(11), [0, 1, 2, 3, 4]
+    scorer, state = target.scorer(), tiny_state(ids)
+    scorer.score([1, 0, 2])
+    draft = Heads(scorer, tiny_heads(target, ids), confidence).propose(
+        [1, 0, 2, 5], 6, SOFT, Uniforms(3)
+    )
+    tokens = list(draft.tokens)
+    rows = naive_logits(target, state, [1, 0, 2, 5], tokens[:-1])
+    unsure = [SOFT.law(row).max() < confidence for row in rows]
+    assert not any(unsure[:-1]) and (unsure[-1] or len(tokens) == 6)
