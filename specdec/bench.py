@@ -150,7 +150,10 @@ def _equal(pair: Any, prompts: Sequence[Preset], samples: _Samples, plain: _Samp
     for preset, mine, other in zip(prompts, samples.results, plain.results):
         if _ids(mine) == _ids(other):
             continue
-        if not isinstance(mine, Trace) or not check(pair, preset.prompt, mine, other).fixed.equal:
+        if not isinstance(mine, Trace):
+            return False
+        fixed = check(pair, preset.prompt, mine, other).fixed
+        if fixed is None or not fixed.equal:
             return False
     return True
 

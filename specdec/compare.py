@@ -51,7 +51,10 @@ class NearTie:
 
 @dataclass(frozen=True)
 class Check:
-    """Is the speculative text the target's own? `tie` and `fixed` only where the two part."""
+    """Is the speculative text the target's own? `tie` and `fixed` only where the two part.
+
+    `fixed` also only where the target can run all its passes at one shape.
+    """
 
     natural: Comparison
     tie: NearTie | None = None
@@ -63,9 +66,12 @@ def check(pair: Any, prompt: str, trace: Trace, plain: Trace) -> Check:
     natural = compare(trace, plain)
     if natural.equal:
         return Check(natural)
+    tie = near_tie(pair, plain, natural.first)
+    if not getattr(pair.target, "fixes_shapes", True):
+        return Check(natural, tie)
     rows = max(8, -(-(trace.settings.k + 1) // 4) * 4)  # a multiple of 4 with room for k + 1
     again = at_one_shape(pair, prompt, **trace.settings.options() | {"rows": rows})
-    return Check(natural, near_tie(pair, plain, natural.first), again)
+    return Check(natural, tie, again)
 
 
 def compare(a: Trace, b: Trace) -> Comparison:

@@ -312,3 +312,15 @@ def test_a_quantised_checkpoint_is_refused() -> None:
     config.quantization_config = {"quant_method": "gptq"}
     with pytest.raises(ValueError, match="quantised"):
         hf_checks.check(config)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+@pytest.mark.parametrize("kind", ["gpt2", "gemma2", "lfm2", "mamba2"])
+def test_on_a_gpu_a_cache_is_taken_back_as_well(kind: str, folder: Callable) -> None:
+    fast = HFModel.load(folder(kind), dtype="fp32", device="cuda")
+    drafter = scripted(V, greedy(kind)[::-1], len(PROMPT))
+    for rows in (None, 8) if fast.fixes_shapes else (None,):
+        scorer = fast.scorer(rows, 48)
+        rounds = run_rounds(scorer, drafter, PROMPT, k=3, n=N)
+        assert ids_of(rounds) == greedy(kind)

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import specdec
+from specdec.compare import check
 from specdec.models import hardware, sources
 from specdec.models.hf import HFModel
 from specdec.models.llama import Llama
@@ -101,6 +102,20 @@ def test_a_windowed_target_says_that_its_shape_cannot_be_fixed(folder: Callable)
     assert not pair.rows_are_exact
     with pytest.raises(ValueError, match="one fixed shape"):
         specdec.generate(pair, "w5", k=3, rows=8)
+
+
+@pytest.mark.parametrize(("target", "fixes"), [("gemma2", False), ("gpt2", True)])
+@pytest.mark.filterwarnings("ignore:This architecture cannot run every pass")
+def test_texts_that_part_are_compared_at_one_shape_where_the_target_can(
+    target: str, fixes: bool, folder: Callable
+) -> None:
+    pair = load_pair(f"{folder(target)}+{folder('opt')}", **EXACT)
+    run, other = (specdec.generate(pair, "w5", **SHORT, temperature=t) for t in (0.0, 2.0))
+    found = check(pair, "w5", run, other)
+    assert not found.natural.equal
+    assert found.tie.gap > 0
+    assert (found.fixed is not None) == fixes
+    assert not fixes or found.fixed.equal
 
 
 # ---- padded tables, contexts -----------------------------------------------------------------
