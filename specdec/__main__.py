@@ -225,7 +225,9 @@ def _today() -> str:
 def _pair(o: argparse.Namespace):
     import specdec
 
-    return specdec.load_pair(getattr(o, "pair", "default"), dtype=o.dtype)
+    with telling(sys.stderr) as progress:
+        name = getattr(o, "pair", "default")
+        return specdec.load_pair(name, dtype=o.dtype, progress=progress)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ LAW = ("min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "
 
 def decoding(parser: argparse.ArgumentParser) -> None:
     """Pair, length, seed, temperature, top-k, top-p."""
-    parser.add_argument("--pair", default="default")
+    parser.add_argument(
+        "--pair", default="default", help="folder+folder, or org/target+org/drafter of the hub"
+    )
     parser.add_argument("--dtype", help="fp32 or bf16")
     parser.add_argument("-n", type=int, default=64, help="tokens at most")
     parser.add_argument("--seed", type=int, default=0)

@@ -20,7 +20,12 @@ from tests.pairs_np import ByteTokenizer, Pair, drafting, random_model
 def pair(monkeypatch):
     target = random_model(len(ByteTokenizer()), name="large")
     pair = Pair(target, drafting(target, error=0.5))
-    monkeypatch.setattr(specdec, "load_pair", lambda name, dtype=None: pair)
+
+    def load(name, dtype=None, progress=None):
+        progress(1.0, "Loading the two models: 0.30 GB of memory; 9.00 GB are free")
+        return pair
+
+    monkeypatch.setattr(specdec, "load_pair", load)
     return pair
 
 
@@ -30,6 +35,7 @@ def test_generate_streams_the_text_and_writes_the_trace(pair, tmp_path, capsys):
     out, err = capsys.readouterr()
     trace = Trace.from_json(file.read_text(encoding="utf-8"))
     assert len(trace.token_ids) == 9 and "9 tokens in" in err
+    assert err.startswith("100%  Loading the two models: 0.30 GB of memory"), "said before the text"
     plain = specdec.plain(pair, "the kiln", chat=False, max_new_tokens=9)
     assert trace.token_ids == plain.token_ids
     assert out.rstrip("\n") == "".join(token.text for token in plain.written).rstrip("\n")
