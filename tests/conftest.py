@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import subprocess
@@ -18,13 +19,24 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 
+@pytest.fixture(scope="session")
+def installed() -> Iterator[None]:
+    """Every AppTest looks for components in all installed packages; one look serves them all."""
+    from streamlit.components.v2 import manifest_scanner as scanner
+
+    with pytest.MonkeyPatch.context() as patch:
+        look = functools.cache(scanner.scan_component_manifests)
+        patch.setattr(scanner, "scan_component_manifests", look)
+        yield
+
+
 @pytest.fixture
-def app() -> Callable[..., Any]:
-    """Open the app as a visitor would: `app("pages/4_speedup.py", k="6")` gives an AppTest."""
+def app(installed: None) -> Callable[..., Any]:
+    """Open a page by its link: `app("pages/4_speedup.py", k="6")` gives an AppTest."""
     from streamlit.testing.v1 import AppTest
 
     def visit(path: str = "app.py", **params: str) -> AppTest:
-        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
         for name, value in params.items():
             at.query_params[name] = value
         return at.switch_page(path).run() if path != "app.py" else at.run()
@@ -61,28 +73,30 @@ def page(watch: Watch) -> Any:
 
 
 @pytest.fixture(scope="session")
-def node() -> Callable[..., Any]:
-    """`node(script, data)` runs a module that reads `data` and `load(asset)`, and calls `give`."""
+def node() -> Iterator[Callable[..., Any]]:
+    """`node(script, data)` runs a script (see node.mjs), all of them in one process."""
     found = shutil.which("node")
     if found is None:  # Playwright brings one
         from playwright._impl._driver import compute_driver_executable
 
         found = str(compute_driver_executable()[0])
-    prelude = (ROOT / "tests" / "prelude.mjs").read_text(encoding="utf-8")
+    process = subprocess.Popen(
+        [found, "tests/node.mjs"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        cwd=ROOT,
+    )
 
     def run(script: str, data: Any = None) -> Any:
-        result = subprocess.run(
-            [found, "--input-type=module", "--eval", prelude + script],
-            input=json.dumps(data),
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            check=False,
-        )
-        assert result.returncode == 0, result.stderr
-        return json.loads(result.stdout)
+        print(json.dumps({"script": script, "data": data}), file=process.stdin, flush=True)
+        answer = json.loads(process.stdout.readline())
+        assert "error" not in answer, answer["error"]
+        return answer["value"]
 
-    return run
+    yield run
+    process.communicate()
+    assert process.returncode == 0
 
 
 @pytest.fixture(scope="session")

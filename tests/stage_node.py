@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from specdec import toy
@@ -36,6 +37,7 @@ def random_toys() -> list[Trace]:
     return made
 
 
+@cache
 def all_runs() -> list[Trace]:
     """Toy and sampled, plain and copied, cut and cancelled, under every rule."""
     empty = traces.first(traces.sampled(), 0, "cancelled")
@@ -55,6 +57,7 @@ def all_runs() -> list[Trace]:
     ]
 
 
+@cache
 def cut_blocks() -> list[Trace]:
     """Block runs that end inside a draft, before its last pass or right after it."""
     return [
@@ -65,7 +68,13 @@ def cut_blocks() -> list[Trace]:
 
 def wires(runs: list[Trace]) -> list[dict]:
     """The runs as the browser gets them."""
-    return [stage.wire(trace) for trace in runs]
+    return [sent(trace) for trace in runs]
+
+
+@cache
+def sent(trace: Trace) -> dict:
+    """One of them."""
+    return stage.wire(trace)
 
 
 def number_of_tests(r: Round) -> int:

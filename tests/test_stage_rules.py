@@ -27,8 +27,10 @@ WALK = """return input.runs.map((run) => stage.planOf(run.rounds).map((s) => {
   const each = (f) => r.drafted.map((_, i) => f(r, i, shown));
   return { ...s, say: bare(stage.sayOf(s, run)), lane: stage.lanesSay(r, run, shown).accept,
     kinds: each(stage.kindAt), fates: each(rule.fate),
-    facts: each((r, i) => { const f = stage.factsOfDrafted(r, i, shown, rule);
-      return { ...f, rows: Object.fromEntries(f.rows.map(([k, v]) => [k, bare(v)])) }; }),
+    facts: each((r, i) => {
+      const { token, tops, rows, ...f } = stage.factsOfDrafted(r, i, shown, rule);
+      return { ...f, rows: Object.fromEntries(rows.map(([k, v]) => [k, bare(v)])),
+        tops: Object.keys(tops), ...(input.whole && { token, heads: tops }) }; }),
     marks: r.drafted.map((t, i) => i < stage.tested(r) ? bare(rule.marks(r, i)) : null),
     draws: r.drafted.map((t, i) => rule.draws(r, i)), line: rule.line };
 }));"""
@@ -52,13 +54,18 @@ def matches() -> list[Trace]:
 
 @pytest.fixture(scope="module")
 def steps(js, blocks) -> list[tuple[Round, dict]]:
-    return walked(js, blocks)
+    return [step for walk in walks(js, blocks) for step in walk]
 
 
-def walked(js, runs: list[Trace]) -> list[tuple[Round, dict]]:
-    """Every step of the runs with its round."""
+@pytest.fixture(scope="module")
+def match_walks(js, matches) -> list[list[tuple[Round, dict]]]:
+    return walks(js, matches)
+
+
+def walks(js, runs: list[Trace]) -> list[list[tuple[Round, dict]]]:
+    """Every step of each run with its round."""
     found = js(WALK, runs=wires(runs))
-    return [(t.rounds[s["round"]], s) for t, plan in zip(runs, found) for s in plan]
+    return [[(t.rounds[s["round"]], s) for s in plan] for t, plan in zip(runs, found)]
 
 
 def passed(r: Round) -> list[bool]:
@@ -72,10 +79,10 @@ def last_pass(r: Round, tests: int | None = None) -> int:
 # Sampler-match.
 
 
-def test_the_draw_shown_is_the_one_that_u_makes_from_the_targets_law(js, matches):
+def test_the_draw_shown_is_the_one_that_u_makes_from_the_targets_law(matches, match_walks):
     seen = set()
-    for seed, trace in zip(SEEDS, matches):
-        steps = [(r, s) for r, s in walked(js, [trace]) if s["phase"] == "accept"]
+    for seed, trace, walk in zip(SEEDS, matches, match_walks):
+        steps = [(r, s) for r, s in walk if s["phase"] == "accept"]
         target, ids = traces.random_target(seed), [t.id for t in trace.prompt]
         seen |= {r.drafted[s["i"]].verdict for r, s in steps}
         for r, s in steps:
@@ -90,16 +97,16 @@ def test_the_draw_shown_is_the_one_that_u_makes_from_the_targets_law(js, matches
     assert seen == {"accepted", "rejected"}
 
 
-def test_a_match_is_never_told_as_a_test_of_u(js, matches):
-    for _, s in walked(js, matches):
+def test_a_match_is_never_told_as_a_test_of_u(match_walks):
+    for _, s in (step for walk in match_walks for step in walk):
         assert not s["line"]
         told = json.dumps([s["say"], s["lane"], s["marks"], s["facts"]], ensure_ascii=False)
         assert not any(sign in told for sign in (" < ", "≥", "p / q", "min(1"))
         assert s["lane"] in ("", "the target's own draw: same token?")
 
 
-def test_the_panel_of_a_match_waits_for_its_step(js, matches):
-    for r, s in walked(js, matches):
+def test_the_panel_of_a_match_waits_for_its_step(match_walks):
+    for r, s in (step for walk in match_walks for step in walk):
         for i, (token, fact) in enumerate(zip(r.drafted, s["facts"], strict=True)):
             own = [fact["rows"][k] for k in ("the target's own draw", "u of that draw")]
             over = s["phase"] in END or (s["phase"] == "accept" and i <= s["i"])
@@ -258,7 +265,7 @@ def test_the_wire_says_the_rule_and_the_outcome_before_the_digits_are_cut():
 
 def test_greedy_runs_are_told_alike_under_every_rule(js):
     runs = [traces.ruled(rule, sampling=Sampling()) for rule in RULES]
-    told = js(WALK, runs=wires(runs))
+    told = js(WALK, runs=wires(runs), whole=True)
     assert told[0] == told[1] == told[2]
     assert any("own token" in s["say"] for s in told[0])
 
@@ -288,7 +295,7 @@ def page():
     st.text(f"{place.round} {place.step}")
 
 
-def test_a_link_reaches_the_last_step_of_a_block_round():
+def test_a_link_reaches_the_last_step_of_a_block_round(installed):
     at = AppTest.from_function(page).run()
     fourth = traces.ruled("block").rounds[3]
     assert [t.verdict[0] for t in fourth.drafted] == ["a", "a", "r", "d"]

@@ -264,13 +264,13 @@ def page():
     st.text(f"{place.round} {place.step}")
 
 
-def test_the_place_of_the_link_holds_until_the_reader_moves():
+def test_the_place_of_the_link_holds_until_the_reader_moves(installed):
     at = AppTest.from_function(page).run()
     assert not at.exception and at.text[0].value == "2 3"
     assert json.loads(at.get("bidi_component")[0].proto.json)["start"] == {"round": 2, "step": 3}
 
 
-def test_the_browser_is_not_trusted():
+def test_the_browser_is_not_trusted(installed):
     at = AppTest.from_function(page)
     at.session_state["s"] = {"place": {"round": 10**9, "step": -5}}
     assert at.run().text[0].value == "2 10"

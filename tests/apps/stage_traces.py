@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -47,6 +48,7 @@ class Bigram:
         self.length = length
 
 
+@cache
 def kiln(k: int = 4) -> Trace:
     """The round "the kiln held its heat overnight"; k = 0 is plain decoding."""
     if k:
@@ -54,6 +56,7 @@ def kiln(k: int = 4) -> Trace:
     return toy.speculative_greedy(toy.table(TARGET), toy.table(TARGET), 6, 0)
 
 
+@cache
 def sampled(
     n: int = 24, k: int = 4, *, seed: int = 3, prompt: int = 40, stop_ids=(), copied: bool = False
 ) -> Trace:
@@ -72,6 +75,7 @@ def sampled(
     return told(rounds, ids, settings, Source("live", "bigram", "noisy bigram", "float64", "cpu"))
 
 
+@cache
 def ruled(
     rule: str, n: int = 40, k: int = 4, *, seed: int = 1, sampling: Sampling = SOFT, stop_ids=()
 ) -> Trace:
