@@ -126,9 +126,9 @@ def draw(law: np.ndarray, u: float) -> int:
         >>> draw(np.array([0.5, 0.0, 0.5]), 0.5)
         2
     """
-    ids = np.flatnonzero(law)
-    cdf = np.cumsum(law[ids])
-    at = int(np.searchsorted(cdf, u * cdf[-1], side="right"))
+    ids = law.nonzero()[0]
+    cdf = law[ids].cumsum()
+    at = int(cdf.searchsorted(u * cdf[-1], side="right"))
     return int(ids[min(at, len(ids) - 1)])  # rounding may put u · mass on the mass itself
 
 

@@ -26,6 +26,8 @@ class Uniforms:
         if not 0 <= self.seed < 2**64:
             raise ValueError(f"The seed is {self.seed}; it must be in [0, 2^64).")
         self.round = round
+        self._bits = np.random.Philox(key=self.seed)
+        self._start = self._bits.state  # with nothing drawn in advance
 
     def of_round(self, round: int) -> Uniforms:
         """Other numbers for every round, where a decision looks at later positions' uniforms."""
@@ -33,5 +35,6 @@ class Uniforms:
 
     def __call__(self, position: int, purpose: int) -> float:
         """The uniform in [0, 1), a multiple of 2^-53, for the token at this absolute position."""
-        bits = np.random.Philox(key=self.seed, counter=[0, position, purpose, self.round])
-        return (bits.random_raw() >> 11) * 2.0**-53
+        self._start["state"]["counter"][:] = 0, position, purpose, self.round
+        self._bits.state = self._start  # a third of the time that a new generator takes
+        return (self._bits.random_raw() >> 11) * 2.0**-53

@@ -21,6 +21,8 @@ def test_a_uniform_is_addressed_not_consumed(seed: int, position: int, purpose: 
         other(position + before + 1, (purpose + before) % 3)
     u = one(position, purpose)
     assert u == other(position, purpose) == one(position, purpose)
+    bits = np.random.Philox(key=seed, counter=[0, position, purpose, 0])
+    assert u == (bits.random_raw() >> 11) / 2**53
     assert 0 <= u < 1
     assert u * 2**53 == int(u * 2**53)
 
