@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from specdec import decode
+
+Number = int | Fraction | float
 
 
 class World:
@@ -18,13 +21,13 @@ class World:
 
     def __init__(self, script: list[bool]) -> None:
         self.script, self.taken = script, []
-        self.intervals: dict[Any, list[Fraction | float]] = {}  # address → [low, high)
+        self.intervals: dict[Any, list[Number]] = {}  # address → [low, high)
 
     def uniform(self, address: Any) -> Branch:
         """The uniform of this address, the same one whenever it is asked for."""
-        return Branch(self, self.intervals.setdefault(address, [Fraction(0), Fraction(1)]))
+        return Branch(self, self.intervals.setdefault(address, [0, 1]))
 
-    def choose(self, interval: list[Fraction | float], threshold: Fraction | float) -> bool:
+    def choose(self, interval: list[Number], threshold: Number) -> bool:
         """Whether u < threshold; narrows the interval."""
         low, high = interval
         if not low < threshold < high:
@@ -36,29 +39,26 @@ class World:
         return below
 
     @property
-    def weight(self) -> Fraction | float:
+    def weight(self) -> Number:
         """The chance of this run; exact if all thresholds were."""
-        product = Fraction(1)
-        for low, high in self.intervals.values():
-            product *= high - low
-        return product
+        return prod(high - low for low, high in self.intervals.values())
 
 
 class Branch:
     """scale · u, comparable with numbers, also inside np.searchsorted."""
 
-    def __init__(self, world: World, interval: list, scale: Fraction | float = 1) -> None:
+    def __init__(self, world: World, interval: list, scale: Number = 1) -> None:
         self.world, self.interval, self.scale = world, interval, scale
 
-    def __mul__(self, scale: Fraction | float) -> Branch:
+    def __mul__(self, scale: Number) -> Branch:
         return Branch(self.world, self.interval, self.scale * scale)
 
-    def __lt__(self, threshold: Fraction | float | Branch) -> bool:
+    def __lt__(self, threshold: Number | Branch) -> bool:
         if threshold is self:  # np.searchsorted compares each key with the one before
             return False
         return self.world.choose(self.interval, threshold / self.scale)
 
-    def __gt__(self, number: Fraction | float) -> bool:
+    def __gt__(self, number: Number) -> bool:
         return not self < number  # equality has no length
 
 
@@ -75,7 +75,7 @@ class Addresses:
         return self.world.uniform((position, purpose, self.round))
 
 
-def every_way(run: Callable[[World], Any]) -> Iterator[tuple[Fraction | float, Any]]:
+def every_way(run: Callable[[World], Any]) -> Iterator[tuple[Number, Any]]:
     """(chance, result) of every way that run(world) can go."""
     script: list[bool] = []
     while True:

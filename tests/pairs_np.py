@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,13 +32,16 @@ def mixed(x: int) -> int:
     return x ^ (x >> 31)
 
 
+@lru_cache(1 << 15)
 def noise(seed: int, state: int, n: int) -> np.ndarray:
-    """n numbers in [-1, 1), a function of (seed, state)."""
+    """n numbers in [-1, 1), a function of (seed, state), not to be written to."""
     x = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     x ^= np.uint64(mixed(state ^ mixed(seed + 1)))
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    return (x >> np.uint64(11)) * 2.0**-52 - 1
+    numbers = (x >> np.uint64(11)) * 2.0**-52 - 1
+    numbers.flags.writeable = False
+    return numbers
 
 
 class Model:
@@ -144,6 +148,13 @@ def scripted(vocab_size: int, script: Sequence[int], prompt: int, **about) -> Mo
     return Model(vocab_size, logits, **about)
 
 
+@lru_cache(1 << 15)
+def logarithms(laws: Callable[[tuple[int, ...]], Sequence[float]], ids: tuple[int, ...]) -> tuple:
+    """The logits [V] after these ids."""
+    with np.errstate(divide="ignore"):
+        return tuple(np.log(np.array(laws(ids), dtype=float)))
+
+
 class LawScorer:
     """A scorer given by its laws, prefix → probabilities; it caches the tokens themselves."""
 
@@ -160,9 +171,8 @@ class LawScorer:
         rows = []
         for token in tokens:
             self.ids.append(int(token))
-            rows.append([float(x) for x in self.laws(tuple(self.ids))])
-        with np.errstate(divide="ignore"):
-            return np.log(np.array(rows))
+            rows.append(logarithms(self.laws, tuple(self.ids)))
+        return np.array(rows)
 
     def rollback(self, length: int) -> None:
         """Keep the first `length` tokens."""

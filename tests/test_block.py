@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from specdec import rule
 from specdec.block import block_tests, last_pass
 
-quick = settings(deadline=None)
+quick = settings(deadline=None, max_examples=50)  # each goes through all drafts
 
 
 def tree_of_laws(rng: Random, vocab: int, depth: int, like=None) -> dict[tuple, dict[int, F]]:

@@ -30,16 +30,16 @@ def law(*tenths: int) -> np.ndarray:
 TOY_A = law(5, 3, 2), law(2, 3, 5)
 
 
-@st.composite
-def exact_laws(draw, least: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def exact_laws() -> st.SearchStrategy[tuple[np.ndarray, np.ndarray]]:
     """p and q over the same 1 to 6 tokens; zeros happen."""
-    size = draw(st.integers(least, 6))
-    laws = []
-    for _ in "pq":
-        weights = draw(st.lists(st.integers(0, 9), min_size=size, max_size=size))
-        weights[draw(st.integers(0, size - 1))] += 1
-        laws.append(lab.exact_law([F(w, sum(weights)) for w in weights]))
-    return laws[0], laws[1]
+
+    def shares(size: int, weights: list[int], sure: int) -> np.ndarray:
+        mine = [w + (i == sure % size) for i, w in enumerate(weights[:size])]
+        return lab.exact_law([F(w, sum(mine)) for w in mine])
+
+    weights = st.lists(st.integers(0, 9), min_size=6, max_size=6), st.integers(0, 5)
+    pair = st.tuples(st.integers(1, 6), *weights, *weights)
+    return pair.map(lambda x: (shares(*x[:3]), shares(x[0], *x[3:])))
 
 
 def limit(name: str, p: np.ndarray, q: np.ndarray) -> list[F]:
@@ -260,9 +260,11 @@ def test_numbers_out_of_range_are_refused_in_words() -> None:
 def test_the_mean_error_of_honest_draws_by_enumeration(n: int) -> None:
     p = [F(5, 10), F(3, 10), F(2, 10)]
     mean = F(0)
-    for tokens in product(range(3), repeat=n):
-        chance = math.prod((p[x] for x in tokens), start=F(1))
-        mean += chance * sum(abs(F(tokens.count(x), n) - p[x]) for x in range(3)) / 2
+    for a, b in product(range(n + 1), repeat=2):
+        if (c := n - a - b) >= 0:
+            ways = math.comb(n, a) * math.comb(n - a, b)
+            errors = [abs(F(count, n) - mass) for count, mass in zip((a, b, c), p)]
+            mean += ways * p[0] ** a * p[1] ** b * p[2] ** c * sum(errors) / 2
     assert expected_variation(np.array(p, float), n) == pytest.approx(float(mean), rel=1e-12)
 
 

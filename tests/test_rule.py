@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction as F
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -19,23 +20,30 @@ KILN = {"held": F(6, 10), "cooled": F(3, 10), "shone": F(1, 10)}
 KILN_DRAFT = {"held": F(2, 10), "cooled": F(7, 10), "shone": F(1, 10)}
 
 
-@st.composite
-def exact_law(draw, keys: str = "abcde") -> dict[str, F]:
+@cache
+def exact_law(keys: str = "abcde") -> st.SearchStrategy[dict[str, F]]:
     """A law in fractions over some of the keys; zeros and missing keys happen."""
-    weights = draw(st.dictionaries(st.sampled_from(keys), st.integers(0, 9), min_size=1))
-    total = sum(weights.values())
-    if total == 0:
-        return {next(iter(weights)): F(1)}
-    return {x: F(w, total) for x, w in weights.items()}
+
+    def shares(weights: dict[str, int]) -> dict[str, F]:
+        total = sum(weights.values())
+        if total == 0:
+            return {next(iter(weights)): F(1)}
+        return {x: F(w, total) for x, w in weights.items()}
+
+    return st.dictionaries(st.sampled_from(keys), st.integers(0, 9), min_size=1).map(shares)
 
 
-@st.composite
-def float_law(draw, size: int) -> np.ndarray:
+@cache
+def float_law(size: int) -> st.SearchStrategy[np.ndarray]:
     """A law [size] in float64, with zeros and very small masses."""
+
+    def shares(weights: list[float], sure: int) -> np.ndarray:
+        law = np.array(weights) + np.eye(size)[sure]
+        return law / law.sum()
+
     weight = st.one_of(st.just(0.0), st.floats(1e-30, 1.0))
-    weights = np.array(draw(st.lists(weight, min_size=size, max_size=size)))
-    weights[draw(st.integers(0, size - 1))] += 1.0
-    return weights / weights.sum()
+    weights = st.lists(weight, min_size=size, max_size=size)
+    return st.builds(shares, weights, st.integers(0, size - 1))
 
 
 def as_law(law: dict) -> dict:
