@@ -136,6 +136,9 @@ def test_tables_that_are_padded_differently_make_a_pair(
     sampled = specdec.generate(pair, [1, 2, rows - 1], **SHORT, k=3, temperature=1.0, seed=1)
     assert {x.id < min(rows, draft_rows) for r in sampled.rounds for x in r.drafted} == {True}
     assert pair.texts.of([1, V + 2], 0)[0] == ["w1", ""]  # an id without a token has no text
+    law = {"repetition_penalty": 1.4, "logit_bias": {rows - 1: 4.0, 3: -2.0}}
+    fast, _ = written(pair, **law)
+    assert fast.token_ids == specdec.plain(pair, "w5 w41 w7 w88", **SHORT, **law).token_ids
 
 
 def test_a_drafter_whose_context_ends_falls_silent_and_the_text_goes_on(folder: Callable) -> None:
