@@ -134,10 +134,12 @@ def test_a_cache_that_cannot_go_back_serves_where_nothing_is_taken_back(kind: ty
 class NoRepeat(Sampling):
     """A setting that looks back: the last three tokens are forbidden."""
 
-    def law(self, logits: np.ndarray, history: Sequence[int] = ()) -> np.ndarray:
+    def law(
+        self, logits: np.ndarray, history: Sequence[int] = (), token_ids: None = None
+    ) -> np.ndarray:
         logits = logits.copy()
         logits[list(history[-3:])] = -np.inf
-        return super().law(logits, history)
+        return super().law(logits, history, token_ids)
 
 
 @pytest.mark.parametrize("drafter", ["itself", "good", "bad", "lookup", "fixed", "swapping"])
