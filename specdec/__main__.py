@@ -190,6 +190,9 @@ def table(report) -> str:
 def _trace(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=ASSETS / "traces")
     parser.add_argument("--preset", action="append", help="only this preset (repeatable)")
+    parser.add_argument(
+        "--tails", action="store_true", help="only look again at the tails of what is recorded"
+    )
     options.decoding(parser)
     parser.add_argument("--k", type=int, default=4)
     parser.set_defaults(do=trace)
@@ -198,14 +201,19 @@ def _trace(parser: argparse.ArgumentParser) -> None:
 def trace(o: argparse.Namespace) -> None:
     """Record every preset, greedy and sampled, beside plain decoding of the same prompt."""
     from specdec.lab import stored
-    from specdec.recordings import record
+    from specdec.recordings import add_tails, record
 
-    pair, o.out = _pair(o), o.out
+    pair = _pair(o)
     o.out.mkdir(parents=True, exist_ok=True)
     for preset in _chosen(o.preset):
-        for path in record(pair, preset, o.out, k=o.k, n=o.n, seed=o.seed, when=_today()):
+        made = (
+            add_tails(pair, preset, o.out)
+            if o.tails
+            else record(pair, preset, o.out, k=o.k, n=o.n, seed=o.seed, when=_today())
+        )
+        for path in made:
             print(path)
-    if not o.preset:
+    if not o.preset and not o.tails:
         for path in stored.record(pair, o.out, n=400, seed=o.seed, when=_today()):
             print(path)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,27 @@ def record(
         for name, text in texts.items():
             files.append(out / f"{preset.name}.{name}.json")
             files[-1].write_text(text + "\n", encoding="utf-8")
+    return files
+
+
+def add_tails(pair: Any, preset: Preset, out: Path) -> list[Path]:
+    """Look again at the discarded tails of the recordings in `out`; times and rounds stay.
+
+    For recordings of another machine, by the same weights in the same precision (processors still
+    round differently: p may be some hundredths off in bf16). Also notes what the pair's models
+    weigh. ValueError for a pair of another precision.
+    """
+    files = [out / f"{preset.name}.{way}.json" for way in WAYS]
+    for file in files:
+        trace = Trace.from_json(file.read_bytes())
+        if trace.source.dtype != pair.hardware[0]:
+            raise ValueError(
+                f"{file.name} was recorded in {trace.source.dtype}; this pair is in "
+                f"{pair.hardware[0]}: set --dtype."
+            )
+        source = replace(trace.source, memory=run.memory_of(pair, trace.settings))
+        mended = tail.of_pair(pair, replace(trace, source=source))
+        file.write_text(mended.to_json() + "\n", encoding="utf-8")
     return files
 
 

@@ -52,7 +52,7 @@ class Run(Iterator[Round]):
             pair.target.name,
             _name(pair, settings),
             *pair.hardware,
-            memory=_memory(pair, settings),
+            memory=memory_of(pair, settings),
         )
         self._loop = speculate(
             self._scorer,
@@ -216,7 +216,7 @@ def _name(pair: Any, settings: Settings) -> str:
     return names.get(settings.drafter, settings.drafter)
 
 
-def _memory(pair: Any, settings: Settings) -> Memory | None:
+def memory_of(pair: Any, settings: Settings) -> Memory | None:
     """The pair's, with the drafter that it uses; a lookup needs none."""
     memory = getattr(pair, "memory", None)
     if memory and settings.k and settings.drafter == "heads":

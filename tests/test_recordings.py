@@ -40,3 +40,31 @@ def test_the_words_of_a_sampled_recording_were_drawn_by_its_uniforms():
             for token in r.drafted:
                 if token.u is not None:
                     assert (token.u < token.threshold) == (token.verdict == "accepted")
+
+
+@pytest.mark.parametrize(("preset", "way"), ALL, ids=[f"{p.name}-{w}" for p, w in ALL])
+def test_every_discarded_tail_was_looked_at_again(preset, way):
+    trace = recordings.load(preset.name, way).speculative
+    for r in trace.rounds:
+        tail = r.drafted[r.accepted + 1 :] if r.rejected else ()
+        assert all(token.mended and token.mended.p_top.entries for token in tail)
+    assert trace.source.memory.target_weights > trace.source.memory.drafter_weights
+    assert (trace.source.memory.drafter_weights > 0) == (way != "lookup")
+
+
+def first_guess_fails(trace) -> float:
+    """The share of rounds that accepted nothing."""
+    return trace.accepted_histogram[0] / len(trace.rounds)
+
+
+def test_what_the_gallery_says_of_the_recordings_is_true():
+    """The sentences of presets.toml, one claim after another."""
+    of = {(p.name, way): recordings.load(p.name, way).speculative for p, way in ALL}
+    alpha = {which: trace.alpha for which, trace in of.items()}
+    assert all(first_guess_fails(of[name, way]) > 0.5 for name, way in of if name == "chat")
+    assert all(first_guess_fails(of[name, way]) > 0.5 for name, way in of if name == "story")
+    assert alpha["story", "lookup"] < 0.1
+    assert alpha["code", "model"] == max(alpha[p.name, "model"] for p in presets())
+    assert of["code", "model"].accepted_histogram[4] > 0
+    assert alpha["copy", "lookup"] > 0.9 > 0.5 > alpha["copy", "model"]
+    assert alpha["maths", "sampled"] > alpha["maths", "model"]

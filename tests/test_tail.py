@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import specdec
-from specdec import tail
+from specdec import recordings, tail
 from specdec.decode import speculate
 from specdec.drafters import Draft, ModelDrafter
 from specdec.law import Sampling
+from specdec.presets import Preset
 from specdec.trace import Trace
 from tests.pairs_np import (
     GREEDY,
@@ -154,3 +155,20 @@ def test_a_pair_gives_the_texts_and_frees_the_cache() -> None:
     tops = [t.mended.p_top for r in mended.rounds for t in r.drafted if t.mended]
     assert tops and all(text == pair.texts.piece(i) for top in tops for i, text, _ in top.entries)
     assert mended.text == trace.text and closed(pair)
+
+
+def test_recordings_gain_their_tails_and_keep_the_rest(tmp_path) -> None:
+    pair, preset = random_pair(), Preset("one", "One", False, "the kiln")
+    recordings.record(pair, preset, tmp_path, k=4, n=80, seed=1, when="2026-01-01")
+    file = tmp_path / "one.sampled.json"
+    whole = Trace.from_json(file.read_bytes())
+    bare = tuple(
+        replace(r, drafted=tuple(replace(t, mended=None) for t in r.drafted)) for r in whole.rounds
+    )
+    assert bare != whole.rounds
+    file.write_text(replace(whole, rounds=bare).to_json())
+    recordings.add_tails(pair, preset, tmp_path)
+    assert Trace.from_json(file.read_bytes()) == whole
+    other = replace(pair, hardware=("float16", "cpu", "a test"))
+    with pytest.raises(ValueError, match="was recorded in float64; this pair is in float16"):
+        recordings.add_tails(other, preset, tmp_path)
