@@ -28,6 +28,8 @@ CHANGES = [
     ({"stop": ("a", "\n")}, ("stop strings", "none", "“a”, “\\n”")),
     ({"chat": True}, ("chat template", "no", "yes")),
     ({"rows": 8}, ("fixed rows of a pass", "off", "8")),
+    ({"adaptive": "ema c=0.1"}, ("adaptive k", "off", "ema c=0.1")),
+    ({"confidence": 0.4}, ("confidence", "0", "0.4")),
     ({"sampling": Sampling(0.7)}, ("temperature", "0", "0.7")),
     ({"sampling": Sampling(top_k=50)}, ("top-k", "0", "50")),
     ({"sampling": Sampling(top_p=0.95)}, ("top-p", "1", "0.95")),
@@ -64,7 +66,8 @@ def test_equal_settings_differ_in_nothing_and_all_changes_add_up():
 
 def test_against_plain_decoding_k_alone_differs():
     plain = replace(ONE, k=0, drafter="none")
-    assert differences(ONE, plain) == (("k", "4", "0"),)
+    for speculative in (ONE, replace(ONE, adaptive="ema", confidence=0.4, rule="block")):
+        assert differences(speculative, plain) == (("k", "4", "0"),)
 
 
 def test_close_values_are_told_apart():
