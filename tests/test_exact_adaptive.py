@@ -118,7 +118,7 @@ def test_three_tokens_under_a_policy_have_exactly_the_targets_law(
 def test_drafts_that_end_where_the_model_is_unsure_are_lossless(
     which: str, policy: Policy, monkeypatch
 ) -> None:
-    for seed in range(2):
+    for seed in range(2 if policy.most < 3 else 1):
         assert error(seed, unsure, policy, which, monkeypatch)[0] < 1e-12
 
 
