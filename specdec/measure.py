@@ -86,17 +86,18 @@ def costs(pair: Any, k: int = 4, *, length: int = 128, repeats: int = 15) -> Cos
 def costs_of(fast: Trace, slow: Trace) -> Costs | None:
     """c and v as a speculative run and plain decoding beside it show them; None if one is empty.
 
-    Medians per pass, the loop's own share included: what a reader of these runs waits for.
+    Medians per pass, the loop's own share included: what a reader of these runs waits for. v is
+    read off the rounds with the most frequent length of a draft: some drafters stop early.
     """
     if not fast.rounds or not slow.rounds or not fast.settings.k:
         return None
+    plain = statistics.median(r.seconds.total for r in slow.rounds)
+    lengths = [len(r.drafted) for r in fast.rounds if r.drafted]
+    k = statistics.mode(lengths) if lengths else 0
+    checks = [r.seconds.verify + r.seconds.accept for r in fast.rounds if len(r.drafted) == k]
     passes = fast.draft_passes
-    return Costs(
-        fast.settings.k,
-        statistics.median(r.seconds.total for r in slow.rounds),
-        statistics.median(r.seconds.verify + r.seconds.accept for r in fast.rounds),
-        fast.seconds.draft / passes if passes else 0.0,
-    )
+    draft = fast.seconds.draft / passes if passes else 0.0
+    return Costs(k, plain, statistics.median(checks), draft)
 
 
 def measured_speedup(fast: Trace, slow: Trace) -> float | None:

@@ -18,6 +18,7 @@ from specdec.measure import (
     predicted_speedup,
     replay,
 )
+from specdec.trace import Seconds
 
 
 class Clock:
@@ -108,6 +109,19 @@ def test_rounds_that_draft_less_count_with_what_they_drafted():
     mixed = replace(fast, rounds=tuple(rounds))
     tokens = [theory.tokens_per_pass(mixed.alpha, len(r.drafted)) for r in rounds]
     assert predicted_speedup(mixed, costs) == pytest.approx(np.mean(tokens))
+
+
+@pytest.mark.parametrize("gap", [2, 3])
+def test_v_is_that_of_the_rounds_that_drafted(gap):
+    """A lookup, or an adaptive k, drafts less or nothing in many rounds: they say nothing of v."""
+    fast, slow = runs(4, 1.0)
+    idle = Seconds(verify=1.0)  # a pass over one token
+    rounds = [replace(r, drafted=(), seconds=idle) if r.index % gap else r for r in fast.rounds]
+    mixed = replace(fast, rounds=tuple(rounds))
+    costs = costs_of(mixed, slow)
+    assert (costs.k, costs.v) == (4, pytest.approx(0.05))
+    none = replace(fast, rounds=tuple(replace(r, drafted=(), seconds=idle) for r in fast.rounds))
+    assert costs_of(none, slow).v == 0
 
 
 def test_nothing_judged_or_empty_gives_no_number():
