@@ -250,7 +250,7 @@ def test_the_page_shows_words_strips_and_rates():
     first = compare(traces.sampled(40), traces.sampled(40, k=8)).first
     assert sent["first"] == first == 14
     assert [strip["label"] for strip in sent["strips"]] == ["k = 4", "k = 8"]
-    assert list(at.table[0].value.columns) == ["rate", "k = 4", "k = 8"]
+    assert list(at.table[0].value.columns) == ["rate", r"k \= 4", r"k \= 8"]
 
 
 def test_the_browser_gets_text_as_text_and_fetches_nothing():

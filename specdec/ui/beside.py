@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import streamlit as st
 from specdec.compare import Difference, compare, conditions
 from specdec.trace import Settings, Trace
 from specdec.ui.component import component
+from specdec.ui.literal import literal
 
 MODULES = ("stage_plan", "stage_words", "stage_dom", "plan", "strips")
 QUIET = {"k", "drafter", "rule", "seed"}  # may not change a greedy text
@@ -106,7 +106,7 @@ def parting_words(a: Trace, b: Trace, labels: Sequence[str]) -> str:
         return f"First difference: token {found.first + 1}."
     trace, label = (a, labels[0]) if n < m else (b, labels[1])
     why = f" ({ENDS[trace.stop_reason]})" if trace.stop_reason in ENDS else ""
-    return f"All {found.first} tokens of “{_plain(label)}” are the same; there it ends{why}."
+    return f"All {found.first} tokens of “{literal(label)}” are the same; there it ends{why}."
 
 
 def rates(a: Trace, b: Trace, labels: Sequence[str]) -> dict[str, list[str]]:
@@ -119,7 +119,7 @@ def rates(a: Trace, b: Trace, labels: Sequence[str]) -> dict[str, list[str]]:
     names = ("tokens", "target passes", "α (accepted ÷ judged)", "draft yield", "tokens per pass")
     names += ("tokens per second", "seconds, prefill left out", "times are")
     return {"rate": list(names)} | {
-        label: _rates(trace) for label, trace in zip(labels, (a, b), strict=True)
+        literal(label): _rates(trace) for label, trace in zip(labels, (a, b), strict=True)
     }
 
 
@@ -146,12 +146,7 @@ def _change(difference: Difference) -> str:
     name, one, other = difference
     if name == "prompt":
         return "another prompt"
-    return f"{name} {_plain(one)} → {_plain(other)}"
-
-
-def _plain(text: str) -> str:
-    """A text of somebody else's as Markdown that shows it as it is."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+    return f"{name} {literal(one)} → {literal(other)}"
 
 
 def _simulated(a: Trace, b: Trace) -> bool:

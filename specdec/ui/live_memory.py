@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from specdec.trace import Memory, Trace
+from specdec.ui.literal import literal
 from specdec.ui.shown import Shown
 
 MB = 1e6  # bytes
@@ -42,7 +43,7 @@ def table(memory: Memory, trace: Trace) -> list[dict[str, str]]:
     ]
     return [
         {
-            "model": name,
+            "model": literal(name),
             "weights": f"{weights / MB:.1f} MB",
             "cache, a token": f"{token / 1e3:.1f} kB",
             "cache at its fullest": f"{token * most / MB:.2f} MB ({most} tokens)",

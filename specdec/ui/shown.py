@@ -10,6 +10,7 @@ from specdec import recordings
 from specdec.compare import Check
 from specdec.trace import Trace
 from specdec.ui.engine import Asked, Live
+from specdec.ui.literal import literal
 from specdec.ui.live import OPENED, OWN
 from specdec.ui.stage import Position, steps
 
@@ -34,7 +35,7 @@ def shown(run: Live, asked: Asked, name: str) -> Shown:
     """A file that was opened, else the reader's own run, else the recording nearest to it."""
     if OPENED in st.session_state:
         file, trace = st.session_state[OPENED]
-        return Shown(f"file {file}", trace, note=f"Opened from your file “{file}”.")
+        return Shown(f"file {file}", trace, note=f"Opened from your file “{literal(file)}”.")
     if run.trace is not None:
         changed = run.asked != asked
         note = "The settings were changed since: Run begins anew with them." if changed else ""
@@ -73,10 +74,10 @@ KINDS = {
 def source(trace: Trace) -> str:
     """Where a trace comes from, in a sentence."""
     s = trace.source
-    begin = KINDS[s.kind].format(when=s.when)
+    begin = KINDS[s.kind].format(when=literal(s.when))
     drafter = f" with {s.drafter}" if trace.settings.k else ", plain decoding"
     where = ", ".join(part for part in (f"{s.dtype} on {s.device}", s.machine) if part.strip(" on"))
-    return f"{begin}: {s.target}{drafter}{', ' + where if s.dtype else ''}."
+    return f"{begin}: {literal(s.target + drafter + (', ' + where if s.dtype else ''))}."
 
 
 def verdict(trace: Trace, plain: Trace | None, check: Check | None) -> str:
