@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from specdec.trace import Drafted, Round, Top, Trace
+    from specdec.trace import Drafted, Memory, Round, Top, Trace
 
 SLACK = 1e-6  # sums of probabilities that were rounded on their way
 MOST_ROUNDS, MOST_TOKENS, MOST_TOPS = 4096, 32768, 10
+MOST_K, MOST_SECONDS, MOST_BYTES = 1024, 1e6, 2**53  # a page lays out rows, clocks and sizes
 
 
 def check(trace: Trace) -> None:
@@ -20,7 +21,9 @@ def check(trace: Trace) -> None:
     _need(len(trace.rounds) <= MOST_ROUNDS, "trace", f"more than {MOST_ROUNDS} rounds")
     _need(len(trace.prompt) <= MOST_TOKENS, "trace", f"a prompt of over {MOST_TOKENS} tokens")
     _need(trace.settings.k >= 0, "trace.settings", "k is negative")
+    _need(trace.settings.k <= MOST_K, "trace.settings", f"k is more than {MOST_K}")
     _chances((trace.settings.confidence,), "trace.settings.confidence")
+    _memory(trace.source.memory, "trace.source.memory")
     at, last = len(trace.prompt), len(trace.rounds) - 1
     for i, r in enumerate(trace.rounds):
         where = f"trace.rounds[{i}]"
@@ -34,6 +37,16 @@ def check(trace: Trace) -> None:
         _need(same, "trace", "its stop reason is not that of its last round")
 
 
+def _memory(memory: Memory | None, where: str) -> None:
+    if memory is None:
+        return
+    target = memory.target_weights, memory.target_token
+    drafter = memory.drafter_weights, memory.drafter_token
+    _need(min(target) > 0, where, "a target and its cache weigh more than 0 bytes")
+    _need(min(drafter) >= 0, where, "a negative number of bytes")
+    _need(max(*target, *drafter) <= MOST_BYTES, where, f"more than {MOST_BYTES} bytes")
+
+
 def _round(r: Round, where: str) -> None:
     verdicts = [token.verdict for token in r.drafted]
     order = ["accepted", "rejected", "discarded"]
@@ -41,12 +54,16 @@ def _round(r: Round, where: str) -> None:
     _need(r.rejected <= 1, where, "two drafted tokens are rejected")
     _need(len(r.drafted) <= r.k, where, f"{len(r.drafted)} drafted tokens of k = {r.k} asked for")
     _need(bool(r.written), where, "it wrote nothing")
+    _need(r.k <= MOST_K, where, f"k is more than {MOST_K}")
     _need(r.draft_passes >= 0, where, "a negative number of draft passes")
+    _need(r.draft_passes <= MOST_TOKENS, where, f"more than {MOST_TOKENS} draft passes")
     _written(r, where)
     times = (r.seconds.draft, r.seconds.verify, r.seconds.accept, r.seconds.prefill)
     _need(min(times) >= 0, where, "negative seconds")
+    _need(max(times) <= MOST_SECONDS, where, f"more than {MOST_SECONDS:g} seconds")
     lengths = (*r.lengths.target, *(r.lengths.drafter or ()))
     _need(min(lengths) >= 0, where, "a negative length of a cache")
+    _need(max(lengths) <= 2 * MOST_TOKENS, where, f"a cache of over {2 * MOST_TOKENS} tokens")
     for i, token in enumerate(r.drafted):
         _drafted(token, i, f"{where}.drafted[{i}]")
     for i, token in enumerate(r.written):

@@ -51,6 +51,12 @@ def edit(path: str, value: object) -> Callable[[dict], None]:
     return change
 
 
+def weighs(**changed: int) -> Callable[[dict], None]:
+    """Let the pair of a trace weigh something else."""
+    memory = {"target_weights": 9, "drafter_weights": 3, "target_token": 2, "drafter_token": 1}
+    return lambda data: data["source"].update(memory=memory | changed)
+
+
 WRONG = {
     "p over 1": (edit("drafted.0.p", 7.0), "7.0 is not a chance"),
     "q below 0": (edit("drafted.0.q", -0.5), "-0.5 is not a chance"),
@@ -72,6 +78,15 @@ WRONG = {
     "an early end": (edit("stop_reason", "eos"), "follow one that ended"),
     "another end": (lambda data: data.update(stop_reason="stop"), "not that of its last round"),
     "negative passes": (edit("draft_passes", -1), "negative number of draft passes"),
+    "endless passes": (edit("draft_passes", 10**400), "more than 32768 draft passes"),
+    "endless seconds": (edit("seconds.verify", 1e308), "more than 1e+06 seconds"),
+    "an endless cache": (edit("lengths.target", [0, 10**400]), "a cache of over 65536 tokens"),
+    "an endless k": (edit("k", 10**9), "k is more than 1024"),
+    "an endless k asked for": (lambda d: d["settings"].update(k=10**9), "k is more than 1024"),
+    "a target of no weight": (weighs(target_weights=0), "weigh more than 0 bytes"),
+    "a cache of no weight": (weighs(target_token=0), "weigh more than 0 bytes"),
+    "a weight below 0": (weighs(drafter_weights=-1), "a negative number of bytes"),
+    "an endless weight": (weighs(drafter_token=10**400), "more than 9007199254740992 bytes"),
 }
 
 
