@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 
 import pytest
 
@@ -177,10 +178,10 @@ def test_an_opened_file_is_on_the_stage_until_it_is_closed(app):
     at = app(PAGE, panel="files", link="1")
     at.session_state["opened file"] = ("mine.json", trace)
     at = at.run()
-    assert "Opened from your file “mine.json”" in texts(at)
+    assert r"Opened from your file “mine\.json”" in texts(at)
     assert len(stage_of(at)["rounds"]) == len(trace.rounds)
     at = press(at, "Close it and go back")
-    assert "mine.json" not in texts(at) and not at.exception
+    assert "from your file" not in texts(at) and not at.exception
 
 
 def test_the_gallery_opens_what_it_shows(app):
@@ -191,6 +192,18 @@ def test_the_gallery_opens_what_it_shows(app):
     rounds = stage_of(at)["rounds"]
     assert [t["id"] for r in rounds for t in r["written"]] == list(wanted.token_ids)
     assert "Made with its own settings" not in texts(at), "the controls were set to them"
+
+
+def test_no_recording_opens_behind_a_run_that_goes_on(app, live, monkeypatch):
+    go = threading.Event()
+    monkeypatch.setattr(engine, "load", lambda *_: go.wait() and random_pair())
+    at = app(PAGE, panel="recordings", n="4", link="1")
+    assert not at.button(key="open code lookup").disabled
+    at = next(b for b in at.button if b.label == "Run").click().run()
+    assert at.button(key="open code lookup").disabled
+    go.set()
+    live.wait()
+    assert not at.run().button(key="open code lookup").disabled
 
 
 def test_every_recording_says_what_to_notice() -> None:
@@ -217,3 +230,10 @@ def test_the_saved_table_can_be_read(app, pair, live):
 def test_the_comparison_begins_with_one_setting_apart(app, name):
     at = app(PAGE, panel="compare", prompt=name, link="1")
     assert "**One setting differs**: drafter" in texts(at)
+
+
+def test_a_run_beside_itself_is_told(app):
+    at = app(PAGE, panel="compare", link="1")
+    other = next(box for box in at.selectbox if box.label == "The other")
+    at = other.set_value(other.options[0]).run()
+    assert not at.exception and "the same run twice" in texts(at)

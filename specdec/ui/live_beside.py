@@ -43,6 +43,9 @@ def two_runs(run: Shown, preset: str) -> None:
     labels, columns = list(runs), st.columns(2)
     first = columns[0].selectbox("One run", labels, 0, key=f"compare a {preset}")
     other = columns[1].selectbox("The other", labels, nearest(runs), key=f"compare b {preset}")
+    if first == other:
+        st.info("This is the same run twice: choose another one beside it.")
+        return
     a, b = runs[first], runs[other]
     if [t.id for t in a.prompt] != [t.id for t in b.prompt]:
         st.info("These two runs have different prompts: nothing about their texts can be compared.")

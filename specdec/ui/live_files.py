@@ -11,6 +11,7 @@ from specdec.export import to_csv
 from specdec.presets import Preset, presets
 from specdec.trace import Trace
 from specdec.ui import engine
+from specdec.ui.literal import literal
 from specdec.ui.live import OPENED
 from specdec.ui.live_rates import number
 from specdec.ui.shown import Shown
@@ -61,7 +62,7 @@ def _open() -> None:
     try:
         st.session_state[OPENED] = file.name, opened(file.getvalue())
     except ValueError as error:
-        st.session_state["upload error"] = f"“{file.name}” was not opened. {error}"
+        st.session_state["upload error"] = literal(f"“{file.name}” was not opened. {error}")
 
 
 def opened(data: bytes) -> Trace:
@@ -81,6 +82,7 @@ def _close() -> None:
 def gallery(run: Shown) -> None:
     """The recorded runs by kind of prompt, each with its rates and what to notice."""
     st.caption("Real runs of the default pair, recorded with their timings. Each opens at once.")
+    going = engine.live().running
     for preset in presets():
         st.markdown(f"**{preset.title}** · {preset.notice}")
         for column, (way, words) in zip(st.columns(len(WAYS)), WAYS.items()):
@@ -88,7 +90,12 @@ def gallery(run: Shown) -> None:
                 st.markdown(words)
                 st.caption(figures(recordings.load(preset.name, way)))
                 st.button(
-                    "Open", key=f"open {preset.name} {way}", on_click=_show, args=(preset, way)
+                    "Open",
+                    key=f"open {preset.name} {way}",
+                    on_click=_show,
+                    args=(preset, way),
+                    disabled=going,
+                    help="Stop the run that goes on first." if going else None,
                 )
 
 
