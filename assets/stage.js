@@ -56,7 +56,8 @@ function receive(s, run) {
   let at = goesOn ? s.at : 0;
   if (old === null && run.start) at = indexOf(plan, run.start);
   else if (!wanted && run.follow === "end" && (more || !goesOn)) at = last;
-  const starts = !wanted && run.follow === "play" && old !== null && (more || (!goesOn && last > 0));
+  const another = !goesOn && last > 0 && (old !== null || !run.start);
+  const starts = !wanted && run.follow === "play" && (more || another);
   Object.assign(s, { run, plan, at, settled: settledOf(plan, run.rounds) });
   fill(s);
   show(s, starts && calm() ? last : at);

@@ -114,6 +114,15 @@ def test_a_reader_at_the_end_sees_the_new_round_played(visit):
     expect(page.locator(".place")).to_contain_text("step 3 of")
 
 
+def test_a_run_that_appears_is_played_but_not_the_place_of_a_link(visit):
+    page = visit("trace=sampled&rounds=2&follow=play")
+    expect(page.locator(".play")).to_have_text("Pause")
+    expect(page.locator(".place")).to_contain_text("step 2 of")
+    page = visit("trace=sampled&rounds=2&follow=play&round=1&step=4")
+    expect(page.locator(".play")).to_have_text("Play")
+    expect(page.locator(".place")).to_contain_text("step 4 of")
+
+
 def test_reduced_motion_shows_the_end_instead_of_playing(visit):
     page = visit("trace=sampled&rounds=0&follow=play", reduced_motion="reduce")
     more(page, 1)
