@@ -45,6 +45,17 @@ EDGE = """(root) => Math.max(...[...root.querySelectorAll("*")]
   .filter((n) => n.checkVisibility()).map((n) => n.getBoundingClientRect().right))"""
 
 
+CROWDED = """(root) => [...root.querySelectorAll(".numbers")].flatMap((line) => {
+  const boxes = [...line.children].map((n) => {
+    const range = document.createRange();
+    range.selectNodeContents(n);
+    return range.getBoundingClientRect();
+  });
+  const meets = (b, a) => b.width && b.top < a.bottom && b.left < a.right + 4;
+  return boxes.slice(1).filter((b, i) => meets(b, boxes[i]));
+}).length"""
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     with serving("tests/apps/race_app.py") as served:
@@ -137,6 +148,14 @@ def test_arrow_keys_go_pass_by_pass_and_back_shows_the_same(visit):
     assert look(page, SHOWN) == [64, 64]
     root.press("Home")
     assert look(page, SHOWN) == [0, 0]
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 900, 800, 390])
+def test_the_numbers_of_a_lane_stand_apart(visit, width):
+    page = visit(width=width)
+    for share in (0.0, 1.0):
+        look(page, SCRUB, share * RUNS.plain.seconds.total)
+        assert look(page, CROWDED) == 0
 
 
 @pytest.mark.parametrize("width", [1280, 390])
