@@ -6,7 +6,8 @@ text. One more pass, over the token written instead and the tail, shows what the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -24,12 +25,21 @@ from specdec.trace import Drafted, Mended, Round, Trace
 from specdec.uniforms import REPLACE, TEST, Uniforms
 
 
-def mend(scorer: Scorer, trace: Trace, *, known: Trace | None = None, tops: int = 10) -> Trace:
+def mend(
+    scorer: Scorer,
+    trace: Trace,
+    *,
+    known: Trace | None = None,
+    tops: int = 10,
+    turn: Callable[[], AbstractContextManager] = nullcontext,
+    over: Callable[[], bool] = lambda: False,
+) -> Trace:
     """The trace with `Drafted.mended` on every discarded token that follows a rejected one.
 
     A pass of `scorer` (length 0, the trace's target) for each such round, but for the rounds of
     `known`: this run when it was shorter, mended. Under "block" no single rejection cuts a draft,
-    so nothing is changed. The texts of the new heads are empty: see `texts`.
+    so nothing is changed. The texts of the new heads are empty: see `texts`. Each pass is made
+    within `turn()`, and none once `over()`.
     """
     if trace.settings.rule == "block":
         return trace
@@ -40,12 +50,13 @@ def mend(scorer: Scorer, trace: Trace, *, known: Trace | None = None, tops: int 
         tail = r.drafted[r.accepted + 1 :] if r.rejected else ()
         if r.index < len(done):
             r = _copied(r, done[r.index])
-        elif tail:
+        elif tail and not over():
             prefix = ids + [token.id for token in r.written[:-1]]
-            models.feed(scorer, prefix[scorer.length :])
             known = [r.written[-1].id, *(token.id for token in tail)]  # the correction first
-            logits = scorer.score(known[:-1])  # [tail, V]
-            scorer.rollback(len(prefix))
+            with turn():
+                models.feed(scorer, prefix[scorer.length :])
+                logits = scorer.score(known[:-1])  # [tail, V]
+                scorer.rollback(len(prefix))
             laws = _laws(sampling, logits, prefix + known[:1], known[1:])
             numbers = [uniforms(len(prefix) + 1 + i, _purpose(r)) for i in range(len(tail))]
             r = _mended(r, laws, numbers, sampling, tops)
@@ -54,11 +65,11 @@ def mend(scorer: Scorer, trace: Trace, *, known: Trace | None = None, tops: int 
     return replace(trace, rounds=tuple(rounds))
 
 
-def of_pair(pair: Any, trace: Trace, known: Trace | None = None) -> Trace:
-    """`mend` by the pair's own target, with texts; its cache is freed."""
+def of_pair(pair: Any, trace: Trace, **options: Any) -> Trace:
+    """`mend` by the pair's own target, with its options and with texts; its cache is freed."""
     scorer = pair.target.scorer()
     try:
-        return texts(mend(scorer, trace, known=known), pair.texts)
+        return texts(mend(scorer, trace, **options), pair.texts)
     finally:
         scorer.close()
 

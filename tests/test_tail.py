@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -135,6 +137,25 @@ def test_a_mended_trace_goes_through_json() -> None:
     target, trace = run(SOFT, "pq")
     mended = tail.mend(target.scorer(), trace)
     assert Trace.from_json(mended.to_json()) == mended
+
+
+def test_every_pass_waits_for_its_turn_and_none_is_made_once_it_is_over() -> None:
+    target, trace = run(SOFT, "pq")
+    whole, turns = tail.mend(target.scorer(), trace), []
+
+    @contextmanager
+    def turn() -> Iterator[None]:
+        turns.append(1)
+        yield
+
+    scorer = target.scorer()
+    part = tail.mend(scorer, trace, turn=turn, over=lambda: len(turns) == 2)
+    looked = [r.index for r in part.rounds if any(t.mended for t in r.drafted)]
+    assert len(turns) == 2 == len(looked)
+    assert part.rounds[: looked[-1] + 1] == whole.rounds[: looked[-1] + 1]
+    assert part.rounds[looked[-1] + 1 :] == trace.rounds[looked[-1] + 1 :]
+    assert tail.mend(target.scorer(), trace, turn=turn) == whole
+    assert len(turns) == 2 + len(list(tails(whole)))
 
 
 def test_rounds_already_looked_at_cost_no_pass() -> None:

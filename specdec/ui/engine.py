@@ -172,8 +172,13 @@ class Live:
             self._run.close()
             self.trace = self._run.trace
         job.say(1.0, DOING["tails"])
-        with GATE.turn(job):
-            self.trace = tail.of_pair(pair, self.trace, known=before)
+        self.trace = tail.of_pair(
+            pair,
+            self.trace,
+            known=before,
+            turn=lambda: GATE.turn(job),
+            over=lambda: job.cancelled,
+        )
         if self.ended and not job.cancelled:
             self._beside(job, pair)
 
