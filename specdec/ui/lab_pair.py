@@ -14,7 +14,7 @@ from specdec.lab.sequences import Sequences, Way
 from specdec.ui import engine
 from specdec.ui.job import Job
 from specdec.ui.lab_charts import mark_law, room
-from specdec.ui.live import source
+from specdec.ui.shown import source
 from specdec.ui.watch import unfolded, watched
 
 TITLES = {
