@@ -4,8 +4,9 @@ import streamlit as st
 
 from specdec import recordings
 from specdec.trials import trials
-from specdec.ui import engine, lab, live, overlap_laws, overlap_trace, query, shell
+from specdec.ui import engine, lab, overlap_laws, overlap_trace, query, shell
 from specdec.ui.overlap import overlap
+from specdec.ui.shown import source
 from specdec.ui.stage import Position
 
 shell.begin("rule")
@@ -65,7 +66,7 @@ st.subheader("The same picture from two real models")
 trace = engine.live().trace
 if trace is None or not overlap_trace.places(trace):
     trace = recordings.load("story", "sampled").speculative
-st.caption(live.source(trace))
+st.caption(source(trace))
 place = Position(link.values["round"], link.values["step"])
 place = overlap_trace.panel(trace, key="real pair", start=place)
 lab.real_panels()

@@ -11,7 +11,7 @@ from specdec.presets import presets
 from specdec.ui import engine
 from specdec.ui.job import Job
 from specdec.ui.lab_charts import room
-from specdec.ui.live import source
+from specdec.ui.shown import source
 from specdec.ui.watch import unfolded, watched
 
 DRAFTS = {
