@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from specdec import tree
 from specdec.adaptive import Policy
 from specdec.drafters import Draft
 from specdec.law import Sampling
@@ -66,8 +67,21 @@ def check_run(
         raise ValueError(
             f"The prompt has {len(ids)} tokens; the model's context ends at {context}."
         )
+    if getattr(drafter, "branches", False):
+        _check_tree(scorer, rule)
     if k and drafter is None:
         raise ValueError(f"k is {k}, but there is no drafter; plain decoding is k = 0.")
+
+
+def _check_tree(scorer, rule: str) -> None:
+    """A tree needs a rule that knows siblings, and a cache that can keep one path of many."""
+    if rule != "pq":
+        raise ValueError(f"The rule is {rule!r}, but a tree of guesses is judged by 'pq' alone.")
+    if not hasattr(scorer, "keep"):
+        raise ValueError(
+            f"{type(scorer).__name__} scores chains only: a tree of guesses needs a target whose "
+            "cache can keep one path of it."
+        )
 
 
 def check_asked(policy: Policy) -> int:
@@ -79,9 +93,13 @@ def check_asked(policy: Policy) -> int:
     return int(policy.k)
 
 
-def check_draft(draft: Draft, asked: int, vocab_size: int) -> list[int]:
-    """The drafted ids; ValueError if there are too many, or none that the target knows."""
+def check_draft(draft: Draft, asked: int, vocab_size: int, drafter=None) -> list[int]:
+    """The drafted ids; ValueError if there are too many, or some that the target does not know."""
     n = len(draft.tokens)
+    if draft.parents is not None:
+        tree.check(draft.parents, n)
+        if not getattr(drafter, "branches", False):
+            raise ValueError(f"{type(drafter).__name__} gave a tree, but does not say `branches`.")
     if n > asked:
         raise ValueError(f"The drafter gave {n} tokens where at most {asked} were asked.")
     if any(not 0 <= token < vocab_size for token in draft.tokens):

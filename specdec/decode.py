@@ -9,7 +9,7 @@ from itertools import count
 
 import numpy as np
 
-from specdec import rule as rules
+from specdec.accept import judge
 from specdec.adaptive import Policy, policy_of
 from specdec.checks import check_asked, check_draft, check_run
 from specdec.drafters import Draft
@@ -17,7 +17,8 @@ from specdec.law import Sampling, draw
 from specdec.models import feed
 from specdec.record import Verified, record
 from specdec.trace import Lengths, Round, Seconds
-from specdec.uniforms import REPLACE, TEST, Uniforms
+from specdec.uniforms import REPLACE, Uniforms
+from specdec.verify import keep, verify
 
 
 def speculate(
@@ -52,43 +53,43 @@ def speculate(
     for index in count():
         start, before = len(ids), _lengths(scorer, drafter)
         asked = int(min(check_asked(policy), context - start))
-        # Block verification has looked ahead: a position that it meets again needs new numbers.
-        numbers = uniforms.of_round(index) if rule == "block" else uniforms
+        # Block verification looks ahead, and a tree has many tokens at a place: new numbers.
+        anew = rule == "block" or getattr(drafter, "branches", False)
+        numbers = uniforms.of_round(index) if anew else uniforms
         lap = _laps(clock)
         # 1  Draft: k cheap guesses, one after another.
         draft = drafter.propose(ids, asked, sampling, numbers) if asked else Draft([])
-        tokens = check_draft(draft, asked, scorer.vocab_size)
+        if rule != "block" and draft.parents is None:
+            numbers = uniforms
+        tokens = check_draft(draft, asked, scorer.vocab_size, drafter)
         drafting = lap()
         # 2  Verify: one pass over what the cache lacks, row i is the law after tokens[:i].
-        logits = scorer.score(ids[scorer.length :] + tokens)[-1 - len(tokens) :]  # [n + 1, V]
+        logits = verify(scorer, ids, tokens, draft.parents)  # [n + 1, V]
         verifying = lap()
         # 3  Accept, by "pq": left to right while u < min(1, p / q); then the target's own token.
-        laws, dead_end = sampling.laws(logits, ids, tokens)
-        tokens = tokens[: len(laws) - 1]  # a draft ends where nothing may follow
-        purpose = REPLACE if rule == "match" else TEST  # match tests with the target's own draw
-        tests = [numbers(start + i, purpose) for i in range(len(tokens))]
-        [(_, accepted, law)] = rules.outcomes(laws, draft.laws, tokens, rule, tests)
-        u = numbers(start + accepted, REPLACE)
-        new = [*tokens[:accepted], draw(law, u)]
+        judged = judge(draft, tokens, logits, ids, sampling, rule, numbers)
+        accepted = [judged.tokens[i] for i in judged.path]
+        u = numbers(start + len(accepted), REPLACE)
+        new = [*accepted, draw(judged.law, u)]
         # 4  Cut at the end of the text, and make lengths true again.
         room = int(min(max_new_tokens - written, context - start))
         kept, reason = _cut(new, ids[start - written :], stops, ends_at, room)
         if reason == "length" and room < max_new_tokens - written:
             reason = "context"
-        if dead_end and kept > len(tokens):  # the text got there
-            raise dead_end
+        if judged.dead_end and kept > len(accepted):  # the text got there
+            raise judged.dead_end
         ids += new[:kept]
         written += kept
+        keep(scorer, start - before[0], draft.parents, judged.path[: kept - 1])
         for cache in (scorer, drafter):
             _rollback(cache, len(ids) - 1)
-        policy = policy.after(accepted, int(accepted < len(tokens)))
-        what = Verified(rule, tokens, draft, laws, tests, new, kept, accepted, u, law)
+        policy = policy.after(len(accepted), int(judged.corrects))
         yield Round(
             index,
             start,
             asked,
             rule,
-            *record(what, greedy=sampling.greedy, tops=tops),
+            *record(Verified(judged, new, kept, u), greedy=sampling.greedy, tops=tops),
             Seconds(drafting, verifying, lap(), prefill),
             _before_and_after(before, _lengths(scorer, drafter)),
             draft.passes,

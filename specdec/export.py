@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from specdec import tree, tree_rounds
 from specdec.trace import Round, Trace
 
 COLUMNS = (
@@ -33,8 +34,9 @@ def to_csv(trace: Trace) -> str:
 
 
 def _rows(r: Round) -> list[list]:
+    at = tree.positions(tree_rounds.parents(r), r.start)
     drafted = [
-        [r.index, "draft", r.start + i, t.id, _cell(t.text), t.verdict, t.q, t.p, t.u, t.threshold]
+        [r.index, "draft", at[i], t.id, _cell(t.text), t.verdict, t.q, t.p, t.u, t.threshold]
         for i, t in enumerate(r.drafted)
     ]
     written = [

@@ -88,12 +88,15 @@ def _target(r: Round) -> Cells:
 
 
 def _drafter(r: Round) -> Cells | None:
-    """A pass is fed what was drafted before it: the last draft is never read."""
+    """A pass is fed what was drafted before it: the last draft is never read.
+
+    With fewer passes than drafts they were fed the text alone, or a tree that was dropped again.
+    """
     if r.lengths.drafter is None:
         return None
     (before, after), n = r.lengths.drafter, len(r.drafted)
     lacks = (max(0, target - own) for target, own in zip(r.lengths.target, r.lengths.drafter))
     if not (n and r.draft_passes):
         return Cells(before, (), after, *lacks)
-    ends = range(r.start, r.start + n) if r.draft_passes >= n else [r.start + n - 1]
+    ends = range(r.start, r.start + n) if r.draft_passes >= n else [r.start]
     return Cells(before, tuple(max(before, end) for end in ends), after, *lacks)

@@ -13,6 +13,7 @@ import numpy as np
 from specdec import theory
 from specdec.models import feed
 from specdec.trace import Trace
+from specdec.tree_rounds import branches
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,9 @@ def predicted_speedup(trace: Trace, costs: Costs) -> float | None:
     """The closed forms at the run's own α, each round with the drafts that it made.
 
     With k drafts in every round it is `theory.speedup`; a lookup drafts less, or nothing, where
-    nothing matches. None if no draft was judged.
+    nothing matches. None if no draft was judged, or if one was a tree: these forms are a chain's.
     """
-    if trace.alpha is None:
+    if trace.alpha is None or any(map(branches, trace.rounds)):
         return None
     drafted = np.array([len(r.drafted) for r in trace.rounds])  # [rounds]
     tokens = theory.tokens_per_pass(trace.alpha, drafted).sum()

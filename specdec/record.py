@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from specdec import rule
-from specdec.drafters import Draft
+from specdec import rule, tree, tree_rule
+from specdec.accept import Judged
 from specdec.trace import Drafted, Top, Verdict, Written
 
 
@@ -15,31 +16,35 @@ from specdec.trace import Drafted, Top, Verdict, Written
 class Verified:
     """What the loop knows after a verify pass."""
 
-    rule: str
-    tokens: list[int]  # [n] drafted
-    draft: Draft
-    laws: list[np.ndarray]  # [n + 1] of [V], the target's
-    tests: list[float]  # [n] uniforms of the tests
+    judged: Judged
     new: list[int]  # accepted tokens and the target's own, before the cut
     kept: int  # of `new`, after the cut
-    accepted: int  # of `tokens`, before the cut
     u: float  # drew the target's own token
-    law: np.ndarray  # [V] the law it was drawn from
 
 
 def record(
     what: Verified, *, greedy: bool, tops: int
 ) -> tuple[tuple[Drafted, ...], tuple[Written, ...]]:
     """The drafted tokens with their verdicts and the written tokens with their kinds."""
-    heads = [top(law, tops) for law in what.laws]
-    thresholds, next_law = rule.weigh(what.laws, what.draft.laws, what.tokens, what.rule)
-    left = [top(next_law(i), tops) if tops else None for i in range(len(what.tokens))]
-    drafted = tuple(
-        _drafted(what, i, greedy, tops, thresholds[i], heads[i], left[i])
-        for i in range(len(what.tokens))
+    judged, heads = what.judged, _Heads(tops)
+    drafted = _drafted(what, greedy, heads)
+    path = [-1, *judged.path]
+    written = tuple(
+        _written(what, i, judged.laws[path[i] + 1], heads, greedy) for i in range(what.kept)
     )
-    written = tuple(_written(what, i, heads[i], greedy) for i in range(what.kept))
     return drafted, written
+
+
+class _Heads:
+    """The heads of laws; one law is met by a drafted and a written token, and sorted once."""
+
+    def __init__(self, tops: int) -> None:
+        self.tops, self.known = tops, {}
+
+    def __call__(self, law: np.ndarray) -> Top | None:
+        if id(law) not in self.known:
+            self.known[id(law)] = top(law, self.tops), law  # which stays alive: no other has its id
+        return self.known[id(law)][0]
 
 
 def top(law: np.ndarray, n: int) -> Top | None:
@@ -59,42 +64,55 @@ def top(law: np.ndarray, n: int) -> Top | None:
     return Top(entries, max(0.0, 1.0 - sum(p for _, _, p in entries)))
 
 
-def _drafted(
-    what: Verified,
-    i: int,
-    greedy: bool,
-    tops: int,
-    threshold: float,
-    p_top: Top | None,
-    residual_top: Top | None,
-) -> Drafted:
-    token, p = what.tokens[i], what.laws[i]
-    q = rule.one_hot(p, token) if what.draft.laws is None else what.draft.laws[i]
-    verdict = _verdict(what, i)
-    judged = verdict != "discarded" or what.rule == "block"  # which tests all before it decides
-    return Drafted(
-        id=token,
-        text="",
-        q=float(q[token]),
-        p=float(p[token]),
-        u=what.tests[i] if judged and not greedy else None,
-        threshold=float(threshold),
-        verdict=verdict,
-        parent=i - 1,
-        p_top=p_top,
-        q_top=top(q, tops),
-        residual_top=residual_top,
-    )
+def _drafted(what: Verified, greedy: bool, heads: _Heads) -> tuple[Drafted, ...]:
+    judged, n = what.judged, len(what.judged.tokens)
+    parents = tree.chain(n) if judged.parents is None else judged.parents
+    laws, thresholds, left = _weigh(judged)
+    found = []
+    for i, (token, parent, verdict) in enumerate(zip(judged.tokens, parents, _verdicts(what))):
+        p = laws[i]
+        q = rule.one_hot(p, token) if judged.q_laws is None else judged.q_laws[i]
+        told = verdict != "discarded" or judged.rule == "block"  # which tests all before it decides
+        found.append(
+            Drafted(
+                id=token,
+                text="",
+                q=float(q[token]),
+                p=float(p[token]),
+                u=judged.tests[i] if told and not greedy else None,
+                threshold=float(thresholds[i]),
+                verdict=verdict,
+                parent=parent,
+                p_top=heads(p),
+                q_top=top(q, heads.tops),
+                residual_top=top(left(i), heads.tops) if heads.tops else None,
+            )
+        )
+    return tuple(found)
 
 
-def _verdict(what: Verified, i: int) -> Verdict:
-    if i < min(what.accepted, what.kept):
-        return "accepted"
-    return "rejected" if i == what.accepted < what.kept else "discarded"
+def _weigh(judged: Judged) -> tuple[list[np.ndarray], list, Callable[[int], np.ndarray]]:
+    """The law that each token meets [n], its chance to be kept [n], and what is left of the law."""
+    rows = judged.laws, judged.q_laws, judged.tokens
+    if judged.parents is not None:
+        return tree_rule.weigh(*rows, judged.parents)
+    return judged.laws, *rule.weigh(*rows, judged.rule)
 
 
-def _written(what: Verified, i: int, p_top: Top | None, greedy: bool) -> Written:
-    own = i == what.accepted  # the target's own token, after all that were accepted
-    kind = "accepted" if not own else "corrected" if i < len(what.tokens) else "bonus"
-    u = None if greedy else what.u if own else what.tests[i]
-    return Written(what.new[i], "", float(what.laws[i][what.new[i]]), u, kind, p_top)
+def _verdicts(what: Verified) -> list[Verdict]:
+    """What the end of the text cut away was discarded, whatever its test said."""
+    judged, n = what.judged, len(what.judged.tokens)
+    depths = range(1, n + 1) if judged.parents is None else tree.depths(judged.parents)
+    found: list[Verdict] = ["discarded"] * n
+    for nodes, verdict in ((judged.path, "accepted"), (judged.failed, "rejected")):
+        for i in nodes:
+            if depths[i] <= what.kept:
+                found[i] = verdict
+    return found
+
+
+def _written(what: Verified, i: int, law: np.ndarray, heads: _Heads, greedy: bool) -> Written:
+    judged, own = what.judged, i == len(what.judged.path)  # the target's own, after all accepted
+    kind = "accepted" if not own else "corrected" if judged.corrects else "bonus"
+    u = None if greedy else what.u if own else judged.tests[judged.path[i]]
+    return Written(what.new[i], "", float(law[what.new[i]]), u, kind, heads(law))

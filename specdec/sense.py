@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from specdec import tree_rounds, tree_rule
+
 if TYPE_CHECKING:
     from specdec.trace import Drafted, Memory, Round, Top, Trace
 
@@ -50,8 +52,13 @@ def _memory(memory: Memory | None, where: str) -> None:
 def _round(r: Round, where: str) -> None:
     verdicts = [token.verdict for token in r.drafted]
     order = ["accepted", "rejected", "discarded"]
-    _need(verdicts == sorted(verdicts, key=order.index), where, "its verdicts are out of order")
-    _need(r.rejected <= 1, where, "two drafted tokens are rejected")
+    for i, token in enumerate(r.drafted):
+        _need(-1 <= token.parent < i, f"{where}.drafted[{i}]", f"its parent is {token.parent}")
+    if tree_rounds.branches(r):
+        _tree(r, where)
+    else:
+        _need(verdicts == sorted(verdicts, key=order.index), where, "its verdicts are out of order")
+        _need(r.rejected <= 1, where, "two drafted tokens are rejected")
     _need(len(r.drafted) <= r.k, where, f"{len(r.drafted)} drafted tokens of k = {r.k} asked for")
     _need(bool(r.written), where, "it wrote nothing")
     _need(r.k <= MOST_K, where, f"k is more than {MOST_K}")
@@ -65,31 +72,41 @@ def _round(r: Round, where: str) -> None:
     _need(min(lengths) >= 0, where, "a negative length of a cache")
     _need(max(lengths) <= 2 * MOST_TOKENS, where, f"a cache of over {2 * MOST_TOKENS} tokens")
     for i, token in enumerate(r.drafted):
-        _drafted(token, i, f"{where}.drafted[{i}]")
+        _drafted(token, f"{where}.drafted[{i}]")
     for i, token in enumerate(r.written):
         _chances((token.p, token.u), f"{where}.written[{i}]")
         _top(token.p_top, f"{where}.written[{i}].p_top")
 
 
+def _tree(r: Round, where: str) -> None:
+    """The accepted tokens are a path; beside it the elder siblings are rejected, no others."""
+    parents, path = tree_rounds.parents(r), tree_rounds.path(r)
+    _need(r.rule == "pq", where, f"its draft is a tree, which {r.rule!r} cannot judge")
+    _need([parents[i] for i in path] == [-1, *path][: len(path)], where, "it accepted no path")
+    rejected = [i for i, token in enumerate(r.drafted) if token.verdict == "rejected"]
+    judged = tree_rule.failed(parents, path)
+    cut = [i for i in judged if parents[i] != (path[-1] if path else -1)]
+    _need(rejected in (judged, cut), where, "its verdicts are out of order")
+
+
 def _written(r: Round, where: str) -> None:
-    """Accepted drafts, then a correction if one was rejected, or a bonus if none is left."""
-    kinds = [token.kind for token in r.written]
+    """Accepted drafts, then a correction if what follows them was rejected, or else a bonus."""
+    path, kinds = tree_rounds.path(r), [token.kind for token in r.written]
     kept = [token.id for token in r.written[: r.accepted]]
+    ends = [t.verdict for t in r.drafted if t.parent == (path[-1] if path else -1)]
     _need(
         kinds[: r.accepted] == ["accepted"] * r.accepted, where, "accepted tokens are not written"
     )
-    _need(
-        kept == [t.id for t in r.drafted[: r.accepted]], where, "it wrote others than it accepted"
-    )
-    allowed = ["corrected"] if r.rejected else ["bonus"] if r.accepted == len(r.drafted) else []
+    _need(kept == [r.drafted[i].id for i in path], where, "it wrote others than it accepted")
+    allowed = ["corrected"] if "rejected" in ends else [] if ends else ["bonus"]
     _need(kinds[r.accepted :] in ([], allowed), where, "the kinds it wrote do not fit its verdicts")
     whole = len(kinds) > r.accepted or r.stop_reason is not None
     _need(whole, where, "the target's own token is missing")
-    _need(not r.rejected or len(kinds) > r.accepted, where, "nothing replaced a rejected token")
+    replaced = "rejected" not in ends or len(kinds) > r.accepted
+    _need(replaced, where, "nothing replaced a rejected token")
 
 
-def _drafted(token: Drafted, i: int, where: str) -> None:
-    _need(-1 <= token.parent < i, where, f"its parent is {token.parent}")
+def _drafted(token: Drafted, where: str) -> None:
     _chances((token.q, token.p, token.u, token.threshold), where)
     for name in ("p_top", "q_top", "residual_top"):
         _top(getattr(token, name), f"{where}.{name}")

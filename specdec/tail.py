@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from specdec import models
+from specdec import models, tree_rounds
 from specdec.arithmetic import cut_ratio
 from specdec.constraint import NothingAllowed
 from specdec.law import Sampling
@@ -38,8 +38,8 @@ def mend(
 
     A pass of `scorer` (length 0, the trace's target) for each such round, but for the rounds of
     `known`: this run when it was shorter, mended. Under "block" no single rejection cuts a draft,
-    so nothing is changed. The texts of the new heads are empty: see `texts`. Each pass is made
-    within `turn()`, and none once `over()`.
+    so nothing is changed; nor is a tree, which has no one tail. The texts of the new heads are
+    empty: see `texts`. Each pass is made within `turn()`, and none once `over()`.
     """
     if trace.settings.rule == "block":
         return trace
@@ -47,7 +47,8 @@ def mend(
     done = known.rounds if known else ()
     sampling = replace(trace.settings.sampling, prompt_length=len(trace.prompt))
     for r in trace.rounds:
-        tail = r.drafted[r.accepted + 1 :] if r.rejected else ()
+        chain = r.rejected and not tree_rounds.branches(r)
+        tail = r.drafted[r.accepted + 1 :] if chain else ()
         if r.index < len(done):
             r = _copied(r, done[r.index])
         elif tail and not over():

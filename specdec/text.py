@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from specdec import tree, tree_rounds
 from specdec.trace import Round, Token, Top
 
 ANCHOR = 4  # tokens decoded before the ones in question: some tokenizers drop a leading space
@@ -87,8 +88,15 @@ class Typist:
         )
 
     def _dress(self, r: Round, ids: Sequence[int], written: Sequence[str]) -> Round:
-        drafted, _ = self.texts.of([*ids[: r.start], *(t.id for t in r.drafted)], r.start)
-        return dress(r, drafted, written, self.texts.piece)
+        return dress(r, self._drafted(r, ids[: r.start]), written, self.texts.piece)
+
+    def _drafted(self, r: Round, before: Sequence[int]) -> list[str]:
+        """Texts of the drafted tokens; in a tree each as the last of its own path."""
+        drafted, parents = [t.id for t in r.drafted], tree_rounds.parents(r)
+        if not tree_rounds.branches(r):
+            return self.texts.of([*before, *drafted], r.start)[0]
+        paths = ([drafted[j] for j in tree.path(parents, i)] for i in range(len(drafted)))
+        return [self.texts.of([*before, *path], r.start)[0][-1] for path in paths]
 
 
 def dress(

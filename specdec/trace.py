@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from specdec import sense
+from specdec import sense, tree_rounds
 from specdec.law import Sampling
 from specdec.schema import build, parse
 
@@ -58,6 +58,7 @@ class Mended:
 class Drafted(Token):
     """A drafted token and the test it met, passed with the chance `threshold`.
 
+    In a tree p is what the siblings before it have left of the target's law, and so is p_top.
     Under "pq" it is accepted iff u < threshold = min(1, p / q) and all before it were; under
     "match" iff the target's own draw with u is this very token; under "block" iff it or a later
     token of its round has u < threshold.
@@ -68,7 +69,7 @@ class Drafted(Token):
     u: float | None  # None where nothing was drawn: greedy, or never judged
     threshold: float
     verdict: Verdict
-    parent: int = -1  # index in the draft of the token it follows; -1: the sequence itself
+    parent: int = -1  # index in the draft of the token it follows; -1: the text. A chain: i - 1
     p_top: Top | None = None
     q_top: Top | None = None
     residual_top: Top | None = None
@@ -138,13 +139,13 @@ class Round:
 
     @property
     def rejected(self) -> int:
-        """1 if a drafted token failed its test, else 0."""
+        """1 if a drafted token failed its test, else 0; of a tree several may."""
         return sum(token.verdict == "rejected" for token in self.drafted)
 
     @property
     def counted(self) -> int:
         """Drafted tokens without those that an end of the text cut away: they leave every rate."""
-        return len(self.drafted) if self.rejected else self.accepted
+        return len(self.drafted) - len(tree_rounds.cut(self))
 
 
 @dataclass(frozen=True)
@@ -256,12 +257,12 @@ class Trace:
 
     @property
     def per_position(self) -> tuple[float | None, ...]:
-        """Share of rounds whose i-th drafted token was accepted, of those that drafted one."""
-        counts = [(r.accepted, r.counted) for r in self.rounds]
-        depth = max((counted for _, counted in counts), default=0)
+        """Share of rounds that accepted an i-th token, of those whose draft reached so far."""
+        counts = [(r.accepted, tree_rounds.depth(r)) for r in self.rounds]
+        deepest = max((depth for _, depth in counts), default=0)
         return tuple(
-            _ratio(sum(a > i for a, _ in counts), sum(counted > i for _, counted in counts))
-            for i in range(depth)
+            _ratio(sum(a > i for a, _ in counts), sum(depth > i for _, depth in counts))
+            for i in range(deepest)
         )
 
     @property

@@ -33,8 +33,11 @@ class Uniforms:
         """Other numbers for every round, where a decision looks at later positions' uniforms."""
         return Uniforms(self.seed, round)
 
-    def __call__(self, position: int, purpose: int) -> float:
-        """The uniform in [0, 1), a multiple of 2^-53, for the token at this absolute position."""
-        self._start["state"]["counter"][:] = 0, position, purpose, self.round
+    def __call__(self, position: int, purpose: int, child: int = 0) -> float:
+        """The uniform in [0, 1), a multiple of 2^-53, for the token at this absolute position.
+
+        `child`: which of a tree's tokens at this position it is for.
+        """
+        self._start["state"]["counter"][:] = child, position, purpose, self.round
         self._bits.state = self._start  # a third of the time that a new generator takes
         return (self._bits.random_raw() >> 11) * 2.0**-53

@@ -71,8 +71,8 @@ class Addresses:
     def of_round(self, round: int) -> Addresses:
         return Addresses(self.world, self.rounds, round if self.rounds else 0)
 
-    def __call__(self, position: int, purpose: int) -> Branch:
-        return self.world.uniform((position, purpose, self.round))
+    def __call__(self, position: int, purpose: int, child: int = 0) -> Branch:
+        return self.world.uniform((position, purpose, self.round, child))
 
 
 def every_way(run: Callable[[World], Any]) -> Iterator[tuple[Number, Any]]:

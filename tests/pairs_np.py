@@ -13,11 +13,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from specdec import tree
 from specdec.decode import speculate
 from specdec.drafters import FixedDrafter, ModelDrafter, PromptLookup
 from specdec.law import Sampling
 from specdec.text import Texts
 from specdec.trace import Round, Settings, Source, Token, Trace
+from specdec.tree import chain
 from tests.tokenizers_np import ByteTokenizer
 
 MASK = 2**64 - 1
@@ -89,24 +91,29 @@ class Scorer:
         self.trims: list[int] = []  # tokens that each rollback took away
         self._states = [0] * (capacity + 1)
         self._ids = [0] * capacity
+        self._start, self._parents = 0, []  # of the last pass
 
     @property
     def cached(self) -> list[int]:
         """The tokens that the cache holds."""
         return self._ids[: self.length]
 
-    def score(self, tokens: Sequence[int], parents: None = None) -> np.ndarray:
+    def score(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> np.ndarray:
         """Logits [n, V], or [n, v] of a reduced vocabulary."""
         assert not self.closed, "a closed scorer was used"
         assert len(tokens), "a pass over no token"
+        assert self._parents == chain(len(self._parents)), "a tree was continued without its path"
         if self.context and self.length + len(tokens) > self.context:
             raise ValueError("The context is exceeded.")
-        rows = []
-        for token in tokens:
+        rows, start = [], self.length
+        self._start, self._parents = start, chain(len(tokens)) if parents is None else [*parents]
+        depths = tree.depths(self._parents)
+        for token, parent, depth in zip(tokens, self._parents, depths):
             at = self.length
-            self._ids[at], self._states[at + 1] = int(token), step(self._states[at], token)
+            before = self._states[start + parent + 1]
+            self._ids[at], self._states[at + 1] = int(token), step(before, token)
             self.length += 1
-            row = self.model.logits(self._states[self.length], self.length)
+            row = self.model.logits(self._states[self.length], start + depth)
             rows.append(row if self.token_ids is None else row[self.token_ids])
         self.fed.append(len(tokens))
         return np.array(rows)
@@ -117,6 +124,17 @@ class Scorer:
             raise ValueError(f"Cannot roll back from {self.length} to {length}.")
         self.trims.append(self.length - length)
         self.length = length
+        self._parents = self._parents[: max(0, length - self._start)]
+
+    def keep(self, entries: Sequence[int]) -> None:
+        """Of the last pass keep a path, from its root down."""
+        path = [-1, *entries]
+        assert all(self._parents[i] == parent for parent, i in zip(path, entries)), "no path"
+        start = self._start
+        self._ids[start : start + len(entries)] = [self._ids[start + i] for i in entries]
+        kept = [self._states[start + i + 1] for i in entries]
+        self._states[start + 1 : start + 1 + len(kept)] = kept
+        self.length, self._parents = start + len(kept), chain(len(kept))
 
     def close(self) -> None:
         """Mark the cache as freed."""
@@ -166,17 +184,23 @@ class LawScorer:
         """Cached tokens."""
         return len(self.ids)
 
-    def score(self, tokens: Sequence[int], parents: None = None) -> np.ndarray:
+    def score(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> np.ndarray:
         """Logits [n, V]: the logarithms of the laws."""
-        rows = []
-        for token in tokens:
-            self.ids.append(int(token))
-            rows.append(logarithms(self.laws, tuple(self.ids)))
-        return np.array(rows)
+        self.start, self.parents = len(self.ids), parents or chain(len(tokens))
+        self.ids += map(int, tokens)
+        return np.array([self._after(i) for i in range(len(tokens))])
+
+    def _after(self, node: int) -> tuple:
+        path = [self.ids[self.start + i] for i in tree.path(self.parents, node)]
+        return logarithms(self.laws, (*self.ids[: self.start], *path))
 
     def rollback(self, length: int) -> None:
         """Keep the first `length` tokens."""
         del self.ids[length:]
+
+    def keep(self, entries: Sequence[int]) -> None:
+        """Of the last pass keep a path."""
+        self.ids[self.start :] = [self.ids[self.start + i] for i in entries]
 
 
 class Swapping:

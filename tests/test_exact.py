@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec import decode, rule
+from specdec import accept, decode, rule
 from specdec.drafters import FixedDrafter, ModelDrafter, PromptLookup
 from specdec.law import Sampling
 from specdec.trace import Round
@@ -220,7 +220,7 @@ def test_the_loop_writes_two_tokens_of_the_target_with_a_sure_drafter(
 
 
 def test_the_grid_would_see_one_number_used_for_two_purposes(monkeypatch) -> None:
-    monkeypatch.setattr(decode, "TEST", DRAFT)
+    monkeypatch.setattr(accept, "TEST", DRAFT)
     cells = {(at, why): c for at in (1, 2) for why, c in ((DRAFT, QUARTERS), (REPLACE, MIXED))}
     law = law_by_loop(monkeypatch, lambda: ModelDrafter(LawScorer(q_laws, SIZE)), 1, cells)
     assert law != wanted(p_after_prompt, SIZE, 2)

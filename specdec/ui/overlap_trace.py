@@ -6,6 +6,7 @@ import re
 
 import streamlit as st
 
+from specdec import tree, tree_rounds
 from specdec.trace import Round, Trace
 from specdec.ui.overlap import overlap
 from specdec.ui.overlap_heads import Heads, heads
@@ -65,7 +66,8 @@ def fate(r: Round, i: int) -> str:
         test = f" with u = {token.u:.3g}"
         test += f" against {token.threshold:.3g}" if r.rule == "pq" else f", by the rule {r.rule!r}"
     if token.verdict == "rejected":
-        return f"{laws}: **rejected**{test}; {code(r.written[i].text)} was written instead."
+        instead = r.written[tree.depths(tree_rounds.parents(r))[i] - 1].text
+        return f"{laws}: **rejected**{test}; {code(instead)} was written instead."
     return f"{laws}: **accepted**{test}."
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from specdec.trace import Drafted, Mended, Round, Top, Trace, Written
+from specdec.tree_rounds import as_chain
 from specdec.ui import stage_ledger
 from specdec.ui.component import component
 
@@ -98,8 +99,10 @@ def clamp(trace: Trace, place: Mapping[str, Any]) -> Position:
 def steps(r: Round) -> int:
     """Steps of a round on the stage: before, drafting, verify, a test each, the tail, write.
 
-    Where every drafted token is tested ("block"), those that no pass has kept are the tail.
+    Where every drafted token is tested ("block"), those that no pass has kept are the tail. Of a
+    tree the accepted path is shown, as a chain.
     """
+    r = as_chain(r)
     n, judged = len(r.drafted), r.accepted + r.rejected
     drafting = n if r.draft_passes >= n else 1
     always = [_passed(r.rule, token) is not None for token in r.drafted]
@@ -114,7 +117,7 @@ def wire(trace: Trace, plain: Trace | None = None, costs: Costs | None = None) -
     return {
         "prompt": [{"id": token.id, "text": token.text} for token in prompt],
         "hidden": len(trace.prompt) - len(prompt),
-        "rounds": [_round(r) for r in trace.rounds],
+        "rounds": [_round(as_chain(r)) for r in trace.rounds],
         "greedy": trace.settings.sampling.greedy,
         "settings": {"k": trace.settings.k, "rule": trace.settings.rule},
         "source": asdict(trace.source),
