@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -71,11 +72,12 @@ KINDS = {
 }
 
 
-def source(trace: Trace) -> str:
-    """Where a trace comes from, in a sentence."""
-    s = trace.source
+def source(found: Any) -> str:
+    """Where a trace, or anything else with a `source`, comes from, in a sentence."""
+    s = found.source
+    plain = isinstance(found, Trace) and not found.settings.k
     begin = KINDS[s.kind].format(when=literal(s.when))
-    drafter = f" with {s.drafter}" if trace.settings.k else ", plain decoding"
+    drafter = ", plain decoding" if plain else f" with {s.drafter}"
     where = ", ".join(part for part in (f"{s.dtype} on {s.device}", s.machine) if part.strip(" on"))
     return f"{begin}: {literal(s.target + drafter + (', ' + where if s.dtype else ''))}."
 
