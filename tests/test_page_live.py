@@ -143,3 +143,22 @@ def test_a_failure_is_a_sentence_and_the_recording_stays(app, monkeypatch):
     assert not at.exception
     assert at.error[0].value == "The package index cannot be reached."
     assert shown(at)["source"]["kind"] == "recorded"
+
+
+def test_a_reader_who_comes_back_finds_his_settings(app):
+    at = app(PAGE)
+    at.segmented_control(key="live preset").set_value("own").run()
+    at.text_area(key="live own").set_value("Once upon a time").run()
+    at.slider(key="live k").set_value(7).run()
+    at.segmented_control(key="live preset").set_value("code").run()
+    at.segmented_control(key="live preset").set_value("own").run()
+    assert at.text_area(key="live own").value == "Once upon a time", "a look at a preset loses it"
+    at.switch_page("pages/4_speedup.py").run()
+    at.switch_page(PAGE).run()
+    assert not at.exception
+    assert at.text_area(key="live own").value == "Once upon a time"
+    assert at.slider(key="live k").value == 7
+    at.switch_page("pages/4_speedup.py").run()
+    at.query_params["k"] = "3"
+    at.switch_page(PAGE).run()
+    assert at.slider(key="live k").value == 3, "a link goes before what was left"

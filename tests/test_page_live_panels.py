@@ -232,6 +232,14 @@ def test_the_comparison_begins_with_one_setting_apart(app, name):
     assert "**One setting differs**: drafter" in texts(at)
 
 
+@pytest.mark.parametrize(("way", "said"), [("lookup", "makes passes"), ("none", "plain decoding")])
+def test_what_if_says_what_it_lacks(app, pair, way, said):
+    how = {"drafter": "lookup"} if way == "lookup" else {}
+    at = press(app(PAGE, panel="what-if", n="10", link="1", **how), "Run" if how else "One round")
+    assert f"It needs {'a drafter that ' if how else ''}{said}" in texts(at)
+    assert texts(at).count("It needs") == 1
+
+
 def test_a_run_beside_itself_is_told(app):
     at = app(PAGE, panel="compare", link="1")
     other = next(box for box in at.selectbox if box.label == "The other")

@@ -16,6 +16,8 @@ from specdec.ui.stage import Position
 
 OWN = "own"  # the name of a reader's own prompt
 OPENED = "opened file"  # of the session state: (name, trace) of a reader's file
+PROMPTS = {"own", "chat"}  # widgets that are only there for a reader's own prompt
+LAST = "live last"  # of the session state: what the widgets showed; their own state goes with them
 DRAFTERS = {"model": "small model", "lookup": "prompt lookup"}
 RULES = {
     "pq": "min(1, p/q), else the residual",
@@ -34,10 +36,14 @@ LIMITS = {
 
 
 def controls(link: Mapping[str, Any]) -> Asked:
-    """The settings, as widgets that start from a link; later their own state counts."""
+    """The settings, as widgets that start from a link; later their own state counts.
+
+    A reader who comes back without a link finds what he left.
+    """
     known = {p.name: p for p in presets()}
-    for name, value in _first(link, known).items():
-        st.session_state.setdefault(f"live {name}", value)
+    values = _values(link, known)
+    for name in values.keys() - PROMPTS:
+        st.session_state.setdefault(f"live {name}", values[name])
     choice = st.segmented_control(
         "Prompt",
         [*known, OWN],
@@ -47,7 +53,7 @@ def controls(link: Mapping[str, Any]) -> Asked:
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        prompt, chat = _prompt(choice, known)
+        prompt, chat = _prompt(choice, known, values)
     with right:
         drafter = st.segmented_control(
             "Drafter",
@@ -65,8 +71,17 @@ def controls(link: Mapping[str, Any]) -> Asked:
             rule = st.radio("Rule", list(RULES), format_func=RULES.get, key="live rule")
             seed = st.number_input("Seed", 0, 2**32 - 1, key="live seed")
             machine = _machine(link["device"])
+    st.session_state[LAST] = {
+        name: st.session_state.get(f"live {name}", value) for name, value in values.items()
+    }
     sampling = Sampling(temperature, int(top_k), top_p)
     return Asked(prompt, Settings(k, drafter, sampling, n, int(seed), rule, chat=chat), *machine)
+
+
+def _values(link: Mapping[str, Any], known: Mapping[str, Preset]) -> dict[str, Any]:
+    """What widgets without a state of their own show: a link's values, else what they last did."""
+    arrives = "live k" not in st.session_state and bool(st.query_params)
+    return _first(link, known) | ({} if arrives else st.session_state.get(LAST, {}))
 
 
 def _first(link: Mapping[str, Any], known: Mapping[str, Preset]) -> dict[str, Any]:
@@ -97,13 +112,17 @@ def _machine(device: str) -> tuple[str, str]:
     return dtype, st.selectbox("Device", list(engine.DEVICES), format_func=words, key="live device")
 
 
-def _prompt(choice: str, known: Mapping[str, Preset]) -> tuple[str, bool]:
+def _prompt(
+    choice: str, known: Mapping[str, Preset], values: Mapping[str, Any]
+) -> tuple[str, bool]:
     if choice in known:
         preset = known[choice]
         st.text_area(
             "The prompt", preset.prompt, disabled=True, height=140, key=f"live text {choice}"
         )
         return preset.prompt, preset.chat
+    for name in PROMPTS:
+        st.session_state.setdefault(f"live {name}", values[name])
     text = st.text_area(
         "The prompt", height=140, max_chars=2000, key="live own", placeholder="Any text"
     )

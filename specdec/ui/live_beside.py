@@ -21,6 +21,7 @@ NEEDS_PLAIN = (
     "It needs plain decoding of the same prompt beside this run: it follows by itself when a run "
     "has come to its end."
 )
+NEEDS_PASSES = "It needs a drafter that makes passes: this run made none, so c is not known here."
 
 
 def against_plain(run: Shown) -> None:
@@ -91,7 +92,7 @@ def what_if(run: Shown) -> None:
     """The real pair's clock with an α of the reader's choice: simulated rounds, no text."""
     costs = run.plain and run.trace.draft_passes and measure.costs_of(run.trace, run.plain)
     if not costs:
-        st.markdown(f"{NEEDS_PLAIN} And a drafter that makes passes: a lookup has no cost to show.")
+        st.markdown(NEEDS_PASSES if run.plain else NEEDS_PLAIN)
         return
     st.markdown(
         "The times of a pass are this pair's own, measured in the two runs above; whether a "
