@@ -87,6 +87,11 @@ def test_a_value_is_taken_clamped_or_replaced(name, text, value):
     assert bool(link.notes) == (str(value) != text and text != "-0.0")
 
 
+def test_a_long_number_keeps_its_digits_in_a_note():
+    [note] = query.read({"seed": "9" * 20}, "seed").notes
+    assert note == "seed goes from 0 to 4294967295: it is 4294967295 here."
+
+
 def test_notes_never_repeat_what_the_link_says():
     evil = "![x](https://example.org/x.png)<script>"
     params = dict.fromkeys(query.KEYS, evil * 100)

@@ -25,16 +25,16 @@ class Number:
 
     def parse(self, text: str) -> tuple[float, str]:
         """The value, and what had to be mended ("" if nothing)."""
-        span = f"from {self.low:g} to {self.high:g}"
+        span = f"from {_exact(self.low)} to {_exact(self.high)}"
         try:
             value = int(text) if self.whole else float(text)
         except ValueError:
             value = math.nan
         if value != value or abs(value) == math.inf:
             kind = "a whole number" if self.whole else "a number"
-            return self.default, f"must be {kind} {span}: it is {self.default:g} here."
+            return self.default, f"must be {kind} {span}: it is {_exact(self.default)} here."
         inside = min(max(value, self.low), self.high) + 0  # + 0: no minus zero
-        return inside, "" if inside == value else f"goes {span}: it is {inside:g} here."
+        return inside, "" if inside == value else f"goes {span}: it is {_exact(inside)} here."
 
 
 @dataclass(frozen=True)
