@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from specdec.constraint import NothingAllowed
 from specdec.drafters import Draft
-from specdec.law import Sampling, draw
+from specdec.drafters.steps import one_by_one
+from specdec.law import Sampling
 from specdec.scores import check
-from specdec.uniforms import DRAFT
 
 if TYPE_CHECKING:
     from specdec.models.heads import HeadsModel
@@ -67,26 +66,16 @@ class Heads:
         Fewer where the heads are not confident, or where nothing that they know is allowed; none
         without new features.
         """
-        ids, laws, passes = list(context), np.zeros((k, self.vocab_size)), 0
-        logits = self.follow(ids)
-        if logits is None or self.length != len(ids):
-            return Draft([], laws[:0])
-        for i in range(k):
-            if i:
-                logits = self.cache.guess(ids[-1])
-            passes += 1
-            sure = not self.confidence or (
-                sampling.certainty(logits, ids, self.token_ids) >= self.confidence
-            )
-            try:
-                laws[i, self.token_ids] = sampling.law(logits, ids, self.token_ids)
-            except NothingAllowed:
-                break
-            ids.append(draw(laws[i], uniforms(len(ids), DRAFT)))
-            if not sure:
-                break
-        tokens = ids[len(context) :]
-        return Draft(tokens, laws[: len(tokens)], passes=passes)
+        logits = self.follow(context)
+        if logits is None or self.length != len(context):
+            return Draft([], np.zeros((0, self.vocab_size)))
+        return one_by_one(
+            lambda ids: self.cache.guess(ids[-1]) if len(ids) > len(context) else logits,
+            *(context, k, sampling, uniforms),
+            vocab_size=self.vocab_size,
+            token_ids=self.token_ids,
+            confidence=self.confidence,
+        )
 
     def rollback(self, length: int) -> None:
         """Forget the entries that know more than `length` tokens."""

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from specdec.constraint import NothingAllowed
 from specdec.drafters import Draft
-from specdec.law import Sampling, draw
+from specdec.drafters.steps import one_by_one
+from specdec.law import Sampling
 from specdec.models import feed
 from specdec.scores import check
-from specdec.uniforms import DRAFT
 
 
 class ModelDrafter:
@@ -61,26 +60,25 @@ class ModelDrafter:
         Fewer, and at last none, where the drafter's own context ends, where it is not confident,
         or where nothing that it knows is allowed.
         """
-        ids = list(context)
-        k = int(max(0, min(k, self.context + 1 - len(ids))))
-        laws = np.zeros((k, self.vocab_size))
-        columns = slice(None) if self.token_ids is None else self.token_ids
-        passes = 0
-        for i in range(k):
-            logits = self.scorer.score(ids[self.scorer.length :])[-1]  # [v]
-            passes += 1
-            try:
-                laws[i, columns] = sampling.law(logits, ids, self.token_ids)
-            except NothingAllowed:
-                break
-            sure = not self.confidence or (
-                sampling.certainty(logits, ids, self.token_ids) >= self.confidence
-            )
-            ids.append(draw(laws[i], uniforms(len(ids), DRAFT)))
-            if not sure:
-                break
-        tokens = ids[len(context) :]
-        return Draft(tokens, laws[: len(tokens)], passes=passes)
+        k = int(max(0, min(k, self.context + 1 - len(context))))
+        return one_by_one(
+            lambda ids: self.scorer.score(ids[self.scorer.length :])[-1],
+            *(context, k, sampling, uniforms),
+            vocab_size=self.vocab_size,
+            token_ids=self.token_ids,
+            confidence=self.confidence,
+        )
+
+    def first(self, context: Sequence[int]) -> np.ndarray:
+        """Logits [v] of what follows the context: where a tree begins."""
+        return self.scorer.score(context[self.scorer.length :])[-1]
+
+    def level(self, tokens: Sequence[int], parents: Sequence[int], new: int) -> np.ndarray:
+        """Logits [new, v] after the last nodes of a tree [n] behind the context of `first`."""
+        length = self.scorer.length
+        rows = self.scorer.score(tokens, parents)[-new:]
+        self.scorer.rollback(length)
+        return rows
 
     def close(self) -> None:
         """Free the cache."""

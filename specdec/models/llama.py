@@ -6,6 +6,7 @@ D numbers in a head, T keys attended to, v logit columns.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,12 @@ class Llama:
         bits however many tokens the pass checks: speculation equals plain decoding in bf16.
         """
         return LlamaScorer(self, rows, capacity)
+
+    def first(self, layers: int) -> Llama:
+        """The same weights with the first so many layers only, then norm and head."""
+        cut = copy.copy(self)
+        cut.layers, cut.taps = self.layers[:layers], ()
+        return cut
 
     def close(self) -> None:
         """Free the weights."""

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from specdec import tree as trees
 from specdec.models.shapes import check_shape
 
 if TYPE_CHECKING:
@@ -58,6 +59,23 @@ class LlamaScorer:
             hidden = [self._pass(block) for block in blocks]
             self._hidden = torch.cat(hidden) if hidden else None
 
+    def early(self, tokens: Sequence[int], layers: int, ahead: int = 0) -> np.ndarray:
+        """Logits float32 [n, v] of tokens behind the cache, by the first layers and the head alone.
+
+        `ahead` such tokens were fed before, for the same layers. None of them counts: `length`
+        stays, and the next pass of the whole model writes over what they left.
+        """
+        ids, tree = self._checked(tokens, None, len(tokens), ahead)
+        model, at = self.model.first(layers), self.length + ahead
+        keys = at + len(tokens)
+        self._reserve(keys)
+        mask = None if len(tokens) == 1 else self._mask(at, keys, trees.mask(tree))
+        positions = torch.arange(at, keys, dtype=torch.float32, device=model.device)
+        with torch.inference_mode():
+            cache = self._cache[:layers]
+            hidden = model.forward(ids.to(model.device), positions, cache, at, keys, mask)
+            return model.logits(hidden).float().cpu().numpy()
+
     @property
     def features(self) -> np.ndarray | None:
         """Hidden rows [n, width] (float32, before the last norm) of the last call's tokens.
@@ -86,7 +104,9 @@ class LlamaScorer:
         source = torch.as_tensor(list(entries), dtype=torch.long, device=self.model.device)
         with torch.inference_mode():
             self._cache[:, :, self._start : end] = self._cache[:, :, self._start + source]
+            self._hidden = self._hidden[self._start - self.features_from + source]
         self.length, self._parents = end, np.arange(len(entries)) - 1
+        self.features_from = self._start
 
     def close(self) -> None:
         """Free the cache; the scorer cannot be used any more."""
@@ -103,10 +123,7 @@ class LlamaScorer:
         ids, tree = self._checked(tokens, parents, rows)
         self._reserve(at + rows)
         keys = self._cache.shape[2] if fixed else at + rows
-        sees = np.eye(rows, dtype=bool)  # [rows, rows] itself and its ancestors in this pass
-        for i, parent in enumerate(tree):
-            if parent >= 0:
-                sees[i] |= sees[parent]
+        sees = trees.mask(tree)  # [rows, rows] itself and its ancestors in this pass
         mask = None if rows == 1 else self._mask(at, keys, sees)
         positions = torch.from_numpy(at + sees.sum(1, dtype=np.float32) - 1)
         device = model.device
@@ -122,7 +139,7 @@ class LlamaScorer:
         group = self.model.heads // self.model.kv_heads
         return mask.to(self.model.device).repeat_interleave(group, 0)
 
-    def _checked(self, tokens, parents, rows: int) -> tuple[Tensor, np.ndarray]:
+    def _checked(self, tokens, parents, rows: int, ahead: int = 0) -> tuple[Tensor, np.ndarray]:
         """Ids [rows] and parents [rows], padding included; ValueError for what does not fit."""
         self._check_open()
         n, ids = len(tokens), np.zeros(rows, np.int64)
@@ -130,9 +147,10 @@ class LlamaScorer:
         if ids.min() < 0 or ids.max() >= self.vocab_size:
             wrong = ids.min() if ids.min() < 0 else ids.max()
             raise ValueError(f"The id {wrong} is outside the vocabulary [0, {self.vocab_size}).")
-        if self.length + n > self.context:
+        if self.length + ahead + n > self.context:
+            at = self.length + ahead
             raise ValueError(
-                f"{self.length} cached tokens and {n} more exceed the context of {self.context}."
+                f"{at} cached tokens and {n} more exceed the context of {self.context}."
             )
         if not self._is_path(range(len(self._parents))):
             raise ValueError("The last tree branches: keep() a path of it or rollback() first.")
@@ -161,7 +179,7 @@ class LlamaScorer:
                 f"The cache has room for {capacity} tokens; this pass needs {needed} in all."
             )
         bigger = self._room(min(self._most, max(needed, 2 * capacity)))
-        bigger[:, :, : self.length] = self._cache[:, :, : self.length]
+        bigger[:, :, :capacity] = self._cache
         self._cache = bigger
 
     def _room(self, capacity: int) -> Tensor:
