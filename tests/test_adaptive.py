@@ -342,7 +342,7 @@ def test_a_run_hands_the_confidence_to_its_drafter() -> None:
         ({"confidence": 0.5, "drafter": "lookup"}, "'lookup' does not take it"),
         ({"confidence": 0.5, "drafter": FixedDrafter([1])}, "'FixedDrafter' does not take it"),
     ],
-    ids=str,
+    ids=["over 1", "nan", "a lookup", "a fixed draft"],
 )
 def test_a_confidence_that_cannot_be_is_refused(options: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
