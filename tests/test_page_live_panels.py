@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -171,6 +172,19 @@ def test_a_trace_without_rounds_is_not_opened() -> None:
     data |= {"rounds": [], "stop_reason": None}
     with pytest.raises(ValueError, match="nothing to show"):
         live_files.opened(json.dumps(data).encode())
+
+
+def test_a_live_run_from_a_file_was_not_decoded_here(app):
+    trace = recordings.load("code", "model").speculative
+    live = replace(trace, source=replace(trace.source, kind="live", when=""))
+    found = live_files.opened(live.to_json().encode())
+    assert found == replace(live, source=replace(live.source, kind="recorded"))
+    at = app(PAGE, panel="compare", prompt="code", link="1")
+    at.session_state["opened file"] = ("mine.json", found)
+    at = at.run()
+    assert not at.exception and "**Recorded**: " in texts(at)
+    assert "decoded on this machine" not in texts(at)
+    assert "measured just now" not in at.table[0].value.to_csv()
 
 
 def test_an_opened_file_is_on_the_stage_until_it_is_closed(app):

@@ -9,7 +9,7 @@ import streamlit as st
 from specdec import measure, recordings
 from specdec.export import to_csv
 from specdec.presets import Preset, presets
-from specdec.trace import Trace
+from specdec.trace import Trace, recorded
 from specdec.ui import engine
 from specdec.ui.literal import literal
 from specdec.ui.live import OPENED
@@ -66,13 +66,13 @@ def _open() -> None:
 
 
 def opened(data: bytes) -> Trace:
-    """The trace in a file, checked; ValueError in words."""
+    """The trace in a file, checked; ValueError in words. What was live is a recording now."""
     if len(data) > MOST:
         raise ValueError(f"It has {len(data) / MOST:.1f} MB; the most is {MOST // 2**20} MB.")
     trace = Trace.from_json(data)
     if not trace.rounds:
         raise ValueError("No round has run in this trace: there is nothing to show.")
-    return trace
+    return recorded(trace, "") if trace.source.kind == "live" else trace
 
 
 def _close() -> None:

@@ -65,7 +65,7 @@ def telling(trace: Trace) -> Position:
 
 
 KINDS = {
-    "recorded": "**Recorded** on {when}",
+    "recorded": "**Recorded**{when}",
     "live": "**Live**, decoded on this machine",
     "toy": "**Toy tables**, no model",
     "simulated": "**Simulated**, no model's text",
@@ -76,7 +76,7 @@ def source(found: Any) -> str:
     """Where a trace, or anything else with a `source`, comes from, in a sentence."""
     s = found.source
     plain = isinstance(found, Trace) and not found.settings.k
-    begin = KINDS[s.kind].format(when=literal(s.when))
+    begin = KINDS[s.kind].format(when=literal(s.when) and f" on {literal(s.when)}")
     drafter = ", plain decoding" if plain else f" with {s.drafter}"
     where = ", ".join(part for part in (f"{s.dtype} on {s.device}", s.machine) if part.strip(" on"))
     return f"{begin}: {literal(s.target + drafter + (', ' + where if s.dtype else ''))}."
