@@ -109,14 +109,14 @@ class Sampling(Edits):
             law[best] = 1.0
             return law
         ids = largest(logits, int(self.top_k)) if self.top_k else slice(None)
-        scaled = (logits[ids].astype(np.float64) - float(logits[best])) / self.temperature
-        law[ids] = np.exp(scaled)
-        law /= law.sum()
+        kept = np.exp((logits[ids].astype(np.float64) - float(logits[best])) / self.temperature)
+        kept /= kept.sum()
         if self.top_p < 1:
-            law = nucleus(law, self.top_p)
+            kept = nucleus(kept, self.top_p)
         if self.min_p > 0:
-            law[law < self.min_p * law.max()] = 0.0
-        return law / law.sum()
+            kept[kept < self.min_p * kept.max()] = 0.0
+        law[ids] = kept / kept.sum()
+        return law
 
 
 def draw(law: np.ndarray, u: float) -> int:
@@ -126,7 +126,7 @@ def draw(law: np.ndarray, u: float) -> int:
         >>> draw(np.array([0.5, 0.0, 0.5]), 0.5)
         2
     """
-    ids = law.nonzero()[0]
+    ids = np.flatnonzero(law > 0)  # of numbers it takes twenty times as long as of truths
     cdf = law[ids].cumsum()
     at = int(cdf.searchsorted(u * cdf[-1], side="right"))
     return int(ids[min(at, len(ids) - 1)])  # rounding may put u · mass on the mass itself

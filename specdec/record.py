@@ -58,7 +58,7 @@ def top(law: np.ndarray, n: int) -> Top | None:
         return None
     ids = np.flatnonzero(law > 1e-3)  # at most 999 of them; sorting 49 152 would cost a pass
     if len(ids) < n:
-        ids = np.flatnonzero(law)
+        ids = np.flatnonzero(law > 0)
     ids = ids[np.argsort(-law[ids], kind="stable")[:n]]
     entries = tuple((int(i), "", float(law[i])) for i in ids)
     return Top(entries, max(0.0, 1.0 - sum(p for _, _, p in entries)))
