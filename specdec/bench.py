@@ -1,39 +1,24 @@
-"""One table, one process: our decoding, its bare forwards, and transformers, in turn."""
+"""One table, one process: our decoding, its bare forwards, and other engines, in turn."""
 
 from __future__ import annotations
 
+import math
 import statistics
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from specdec import run
-from specdec.compare import check
+from specdec.bench_arms import Arm, Ours, Output, ours
+from specdec.bench_peers import transformers
+from specdec.bench_results import Result, medians, result
 from specdec.law import Sampling
-from specdec.measure import Costs, costs, predicted_speedup, replay
-from specdec.models.fetch import target_folder
+from specdec.measure import Costs, costs, replay
 from specdec.presets import Preset
-from specdec.trace import Trace
 
-SAMPLED = Sampling(temperature=0.8, top_k=50, top_p=0.95)
-
-
-@dataclass(frozen=True)
-class Arm:
-    """One way to decode: its speed against our fastest plain decoding, and what it did."""
-
-    name: str
-    tokens_per_s: float
-    speedup: float  # median over repeats of (our plain seconds per token ÷ this arm's)
-    spread: tuple[float, float]  # smallest and largest of these
-    predicted: float | None = None
-    alpha: float | None = None
-    draft_yield: float | None = None
-    tokens_per_pass: float | None = None
-    target_passes: int | None = None
-    draft_passes: int | None = None
-    equal: bool | None = None  # to plain decoding, every prompt; ours at one shape where ties part
+LAWS = (Sampling(), Sampling(temperature=0.8, top_k=50, top_p=0.95))  # of the loop's own share
+WARM = 16  # tokens that each arm writes before anything counts
 
 
 @dataclass(frozen=True)
@@ -42,20 +27,17 @@ class Report:
 
     machine: str
     dtype: str
+    pair: str
     k: int
     max_new_tokens: int
+    prompts: tuple[str, ...]
     repeats: int
-    overhead: float  # our greedy loop ÷ the bare forwards of the same run
+    overhead: float  # our greedy speculation ÷ its own bare forwards, prefills left out
     overhead_sampling: float
-    costs: Costs
-    arms: tuple[Arm, ...]
-
-
-@dataclass
-class _Samples:
-    seconds: list[float] = field(default_factory=list)  # per repeat, over all prompts
-    tokens: int = 0
-    results: list[Any] = field(default_factory=list)  # last repeat: a Trace or ids, per prompt
+    costs: Costs  # of passes
+    length: int  # tokens cached there: as many as halfway through the runs
+    arms: tuple[Result, ...]
+    left_out: tuple[tuple[str, str], ...] = ()  # arms that cannot run here, and why
 
 
 def bench(
@@ -65,137 +47,106 @@ def bench(
     k: int = 4,
     max_new_tokens: int = 96,
     repeats: int = 5,
-    peers: bool = True,
+    drafters: Sequence[str] | None = None,
+    policies: Sequence[str] = (),
+    peers: bool | Sequence[Arm] = True,
     say: Callable[[str], None] = lambda words: None,
 ) -> Report:
-    """Run all arms in turn, `repeats` times over all prompts, greedy; the first time warms up."""
-    arms = _arms(pair, k, max_new_tokens, peers)
-    samples = {name: _Samples() for name in arms}
-    for repeat in range(repeats + 1):
-        say(f"decoding, {repeat} of {repeats}" if repeat else "warming up")
-        for name, decode in arms.items():
-            _sample(samples[name], decode, prompts, keep=repeat > 0)
-    say("measuring passes")
-    measured = costs(pair, k)
-    say("measuring the loop's own share")
-    greedy, sampled = (
-        _overhead(pair, prompts[0], k, max_new_tokens, sampling, repeats)
-        for sampling in (Sampling(), SAMPLED)
-    )
-    plain = samples["plain"]
+    """Every arm decodes each prompt greedily, one arm after another, `repeats` times over.
+
+    `drafters` None: all that the pair has. `policies`: each of them also with k as they say
+    ("ema"). `peers`: the arms of transformers, or any others. ValueError if a number is out of
+    range, or a prompt too long.
+    """
+    _check(k, max_new_tokens, repeats, prompts)
+    ids = [run.encode(pair.tokenizer, preset.prompt, chat=preset.chat) for preset in prompts]
+    length, warm = _halfway(pair, ids, k, max_new_tokens), min(WARM, max_new_tokens)
+    say("warming up")
+    arms = ours(pair, k, drafters, policies)
+    for arm in arms:
+        arm.run(ids[0], warm)
+    able, left_out = _able(transformers(pair, k) if peers is True else peers or (), ids[0], warm)
+    turns, measured, overheads = [], [], []
+    for repeat in range(repeats):
+        say(f"decoding, {repeat + 1} of {repeats}")
+        turns.append(_turn([*arms, *able], ids, max_new_tokens))
+        say("measuring passes, and the loop's own share")
+        measured.append(costs(pair, k, length=length, repeats=5))
+        prompt = ids[repeat % len(ids)]
+        overheads.append([overhead(pair, prompt, k, max_new_tokens, law) for law in LAWS])
+    passes = medians(measured)
+    outputs = {name: [turn[name] for turn in turns] for name in turns[0]}
+    figures = (result(pair, ids, n, o, outputs["plain"], passes) for n, o in outputs.items())
     return Report(
         pair.hardware[2],
         pair.hardware[0],
+        getattr(pair, "name", ""),
         k,
         max_new_tokens,
+        tuple(preset.name for preset in prompts),
         repeats,
-        greedy,
-        sampled,
-        measured,
-        tuple(
-            _arm(name, s, plain, measured, _equal(pair, prompts, s, plain))
-            for name, s in samples.items()
-        ),
+        *map(statistics.median, zip(*overheads)),
+        passes,
+        length,
+        tuple(figures),
+        left_out,
     )
 
 
-def _arms(pair: Any, k: int, n: int, peers: bool) -> dict[str, Callable[[Preset], Any]]:
-    def ours(**options: Any) -> Callable[[Preset], Trace]:
-        return lambda p: run.generate(
-            pair, p.prompt, chat=p.chat, max_new_tokens=n, tops=0, **options
-        )
-
-    arms: dict[str, Callable[[Preset], Any]] = {
-        "plain": ours(k=0),
-        "model": ours(k=k),
-        "lookup": ours(k=k, drafter="lookup"),
-    }
-    if peers:
-        arms["transformers"] = _transformers(pair, n)
-    return arms
+def _turn(arms: Sequence[Arm], prompts: Sequence[Sequence[int]], n: int) -> dict[str, list[Output]]:
+    """All arms on a prompt, one after another, then on the next; by arm, the prompts in order."""
+    outputs: dict[str, list[Output]] = {arm.name: [] for arm in arms}
+    for prompt in prompts:
+        for arm in arms:
+            outputs[arm.name].append(arm.run(prompt, n))
+    return outputs
 
 
-def _transformers(pair: Any, n: int) -> Callable[[Preset], list[int]]:
-    import torch
-    from transformers import AutoModelForCausalLM
+def overhead(pair: Any, prompt: Sequence[int], k: int, n: int, sampling: Sampling) -> float:
+    """A run of ours ÷ the same forward passes with nothing between them, right after it.
 
-    model = AutoModelForCausalLM.from_pretrained(target_folder(), dtype=pair.target.dtype)
-
-    def decode(preset: Preset) -> list[int]:
-        ids = torch.tensor([run.encode(pair.tokenizer, preset.prompt, chat=preset.chat)])
-        with torch.inference_mode():
-            out = model.generate(
-                ids,
-                attention_mask=torch.ones_like(ids),
-                max_new_tokens=n,
-                do_sample=False,
-                eos_token_id=list(pair.stop_ids),
-                pad_token_id=pair.stop_ids[0],
-            )
-        return out[0, ids.shape[1] :].tolist()
-
-    return decode
-
-
-def _sample(samples: _Samples, decode: Callable, prompts: Sequence[Preset], *, keep: bool) -> None:
-    began = time.perf_counter()
-    results = [decode(preset) for preset in prompts]
-    if keep:
-        samples.seconds.append(time.perf_counter() - began)
-        samples.results, samples.tokens = results, sum(len(_ids(r)) for r in results)
-
-
-def _equal(pair: Any, prompts: Sequence[Preset], samples: _Samples, plain: _Samples) -> bool:
-    """The same tokens as plain decoding; where near ties part our own, at one fixed shape."""
-    for preset, mine, other in zip(prompts, samples.results, plain.results):
-        if _ids(mine) == _ids(other):
-            continue
-        if not isinstance(mine, Trace):
-            return False
-        fixed = check(pair, preset.prompt, mine, other).fixed
-        if fixed is None or not fixed.equal:
-            return False
-    return True
-
-
-def _arm(name: str, samples: _Samples, plain: _Samples, measured: Costs, equal: bool) -> Arm:
-    ratios = [
-        (p / plain.tokens) / (s / samples.tokens) for p, s in zip(plain.seconds, samples.seconds)
-    ]
-    speed = samples.tokens / statistics.median(samples.seconds)
-    arm = (name, speed, statistics.median(ratios), (min(ratios), max(ratios)))
-    if not isinstance(samples.results[0], Trace):
-        return Arm(*arm, equal=equal)
-    first = samples.results[0]
-    pooled = Trace(
-        (), tuple(r for t in samples.results for r in t.rounds), first.settings, first.source
-    )
-    return Arm(
-        *arm,
-        predicted_speedup(pooled, measured),
-        pooled.alpha,
-        pooled.draft_yield,
-        pooled.tokens_per_pass,
-        pooled.target_passes,
-        pooled.draft_passes,
-        equal,
-    )
-
-
-def _overhead(pair: Any, preset: Preset, k: int, n: int, sampling: Sampling, repeats: int) -> float:
-    """Median of (our loop ÷ its bare forwards), each replayed right after its own run."""
-    ratios = []
-    for _ in range(repeats + 1):
-        trace = run.generate(
-            pair, preset.prompt, chat=preset.chat, k=k, max_new_tokens=n, sampling=sampling, tops=0
-        )
-        room = len(trace.prompt) + n + k + 1
-        target, draft = pair.target.scorer(capacity=room), pair.draft.scorer(capacity=room)
-        bare = replay(target, draft, trace, time.perf_counter)
+    All of the run counts, from the prompt's ids to the texts of the tokens, but the prefill.
+    """
+    output = Ours("model", pair, {"k": k, "sampling": sampling}).run(prompt, n)
+    room = len(prompt) + n + k + 1
+    target, draft = pair.target.scorer(capacity=room), pair.draft.scorer(capacity=room)
+    try:
+        bare = replay(target, draft, output.trace, perf_counter)
+    finally:
         target.close(), draft.close()
-        ratios.append(trace.seconds.total / bare)
-    return statistics.median(ratios[1:])
+    return (output.seconds - output.trace.seconds.prefill) / bare
 
 
-def _ids(result: Any) -> list[int]:
-    return list(result.token_ids) if isinstance(result, Trace) else result
+def _able(
+    arms: Sequence[Arm], prompt: Sequence[int], n: int
+) -> tuple[list[Arm], tuple[tuple[str, str], ...]]:
+    """The arms that can decode this, warm now; the others' names, each with its own reason."""
+    able, left_out = [], []
+    for arm in arms:
+        try:
+            arm.run(prompt, n)
+            able.append(arm)
+        except (RuntimeError, ValueError) as error:
+            left_out.append((arm.name, str(error).partition("\n")[0]))
+    return able, tuple(left_out)
+
+
+def _halfway(pair: Any, prompts: Sequence[Sequence[int]], k: int, n: int) -> int:
+    """Tokens of a sequence halfway through the runs. ValueError if one of them does not fit."""
+    contexts = [getattr(model, "context", None) or math.inf for model in (pair.target, pair.draft)]
+    longest = max(map(len, prompts))
+    if longest + n > contexts[0]:
+        raise ValueError(
+            f"A prompt of {longest} tokens and {n} more exceed the target's context of "
+            f"{contexts[0]}."
+        )
+    middle = round(statistics.mean(map(len, prompts))) + n // 2
+    return max(1, min(middle, *(context - k - 1 for context in contexts)))
+
+
+def _check(k: int, n: int, repeats: int, prompts: Sequence[Preset]) -> None:
+    for name, value in {"k": k, "the number of tokens": n, "repeats": repeats}.items():
+        if value < 1:
+            raise ValueError(f"{name} is {value}; a bench needs 1 or more.")
+    if not prompts:
+        raise ValueError("There are no prompts to decode.")

@@ -7,12 +7,17 @@ import argparse
 LAW = ("min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "logit_bias")
 
 
-def decoding(parser: argparse.ArgumentParser) -> None:
-    """Pair, length, seed, temperature, top-k, top-p."""
+def models(parser: argparse.ArgumentParser) -> None:
+    """Pair and precision."""
     parser.add_argument(
         "--pair", default="default", help="folder+folder, or org/target+org/drafter of the hub"
     )
     parser.add_argument("--dtype", help="fp32 or bf16")
+
+
+def decoding(parser: argparse.ArgumentParser) -> None:
+    """Pair, precision, length, seed, temperature, top-k, top-p."""
+    models(parser)
     parser.add_argument("-n", type=int, default=64, help="tokens at most")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--temperature", type=float, default=0.0, help="0: greedy")
