@@ -86,6 +86,7 @@ KEYS: dict[str, Key] = {
     "panel": Choice(
         "rates", ("rates", "race", "compare", "what-if", "memory", "files", "recordings")
     ),
+    "batch": Number(1, 1, 64, whole=True),
     "pins": Text("", 300),
     "open": Text("", 100),
     "speed": Number(2.0, 0.01, 100.0),

@@ -63,6 +63,14 @@ PAGES = (
         "Two real models on this machine: every draft, every test and every millisecond is "
         "computed or measured.",
     ),
+    Page(
+        "pages/7_machine.py",
+        "machine",
+        "Your machine",
+        ":material/speed:",
+        "What a pass costs on this machine, why the speed-up is not the ideal one, and whether to "
+        "speculate here at all.",
+    ),
 )
 
 
