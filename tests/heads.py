@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -28,6 +30,7 @@ def tiny_config(vocab: int, layers: int = 3, context: int = 64) -> LlamaConfig:
     )
 
 
+@cache
 def tiny_target(vocab: int, seed: int = 0, scale: float = 0.4) -> Llama:
     """Random weights, drawn large enough for laws that differ."""
     from transformers import AutoModelForCausalLM

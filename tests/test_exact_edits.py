@@ -46,6 +46,7 @@ EVERY_EDIT = pytest.mark.parametrize("edit", EDITS)
 EVERY_RULE = pytest.mark.parametrize("which", rule.RULES)
 
 
+@cache
 def laws(seed: int, smallest: int):
     """A law [V] after every prefix, of whole weights."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -24,8 +25,9 @@ def told(data: dict) -> str:
 
 @pytest.fixture(scope="module")
 def good() -> str:
-    """A recorded run with rejected, discarded and corrected tokens."""
-    return recordings.load("story", "sampled").speculative.to_json()
+    """The beginning of a recorded run, with rejected, discarded and corrected tokens."""
+    trace = recordings.load("story", "sampled").speculative
+    return replace(trace, rounds=trace.rounds[:6], stop_reason=None).to_json()
 
 
 def rejecting(data: dict) -> dict:
@@ -145,8 +147,6 @@ def test_the_table_has_a_line_for_every_token() -> None:
 
 
 def test_no_text_is_a_formula_of_a_spreadsheet() -> None:
-    from dataclasses import replace
-
     trace = recordings.load("code", "model").speculative
     r = trace.rounds[0]
     evil = replace(r.written[0], text='=HYPERLINK("x")')
