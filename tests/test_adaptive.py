@@ -340,13 +340,9 @@ def test_a_run_hands_the_confidence_to_its_drafter() -> None:
         ({"confidence": 1.5}, r"confidence is 1.5; it must be in \[0, 1\]"),
         ({"confidence": float("nan")}, "confidence is nan"),
         ({"confidence": 0.5, "drafter": "lookup"}, "'lookup' does not take it"),
-        pytest.param(
-            {"confidence": 0.5, "drafter": FixedDrafter([1])},
-            "'FixedDrafter' does not take it",
-            id="fixed",
-        ),
+        ({"confidence": 0.5, "drafter": FixedDrafter([1])}, "'FixedDrafter' does not take it"),
     ],
-    ids=str,
+    ids=["over 1", "nan", "a lookup", "a fixed draft"],
 )
 def test_a_confidence_that_cannot_be_is_refused(options: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
