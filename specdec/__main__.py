@@ -6,13 +6,14 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
 from specdec import options
 from specdec.presets import ASSETS, Preset, presets
+
+STDOUT = "-"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -127,65 +128,54 @@ def telling(out: TextIO) -> Iterator[Callable[[float, str], None]]:
 
 
 def _bench(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--k", type=int, default=4)
-    parser.add_argument("--n", type=int, default=96, help="tokens a prompt")
+    options.models(parser)
+    parser.add_argument("--k", type=int, default=4, help="drafted tokens a round")
+    parser.add_argument("--n", "-n", type=int, default=96, help="tokens a prompt")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--preset", action="append", help="only this preset (repeatable)")
+    parser.add_argument(
+        "--drafter",
+        action="append",
+        metavar="NAME",
+        help="only this drafter (repeatable); else model, lookup, and heads if the pair has them",
+    )
+    parser.add_argument(
+        "--adaptive",
+        action="append",
+        default=[],
+        metavar="POLICY",
+        help='each drafter also with k as "ema" or "heuristic" says (repeatable)',
+    )
     parser.add_argument("--no-peers", action="store_true", help="leave transformers out")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--dtype", help="fp32 or bf16")
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        const=STDOUT,
+        metavar="FILE",
+        help="write the report as JSON to this file, or to stdout instead of the table",
+    )
     parser.set_defaults(do=bench)
 
 
 def bench(o: argparse.Namespace) -> None:
     """Print the bench's table, or its JSON."""
-    import json
-
     from specdec.bench import bench as run
+    from specdec.bench_table import table, to_json
 
     report = run(
         _pair(o),
-        presets(),
+        _chosen(o.preset),
         k=o.k,
         max_new_tokens=o.n,
         repeats=o.repeats,
+        drafters=o.drafter,
+        policies=o.adaptive,
         peers=not o.no_peers,
         say=lambda words: print(words, file=sys.stderr),
     )
-    if o.json:
-        print(json.dumps(asdict(report), indent=2))
-    else:
-        print(table(report))
-
-
-def table(report) -> str:
-    """The report for people."""
-    c = report.costs
-    lines = [
-        f"{report.machine} · {report.dtype} · k = {report.k} · {report.max_new_tokens} tokens a "
-        f"prompt · medians of {report.repeats}",
-        f"target pass {c.target * 1e3:.1f} ms · over {c.k + 1} tokens {c.verify * 1e3:.1f} ms · "
-        f"draft pass {c.draft * 1e3:.1f} ms · c = {c.c:.3f} · v = {c.v:.3f}",
-        f"loop ÷ bare forwards: {report.overhead:.3f} greedy, {report.overhead_sampling:.3f} "
-        "sampling",
-        f"{'':14}{'tokens/s':>9}{'speed-up':>9}{'(spread)':>14}{'predicted':>10}{'α':>6}"
-        f"{'yield':>6}{'/pass':>6}  equal",
-    ]
-    for a in report.arms:
-        rates = "".join(
-            f"{'n/a' if x is None else format(x, '.2f'):>{w}}"
-            for x, w in (
-                (a.predicted, 10),
-                (a.alpha, 6),
-                (a.draft_yield, 6),
-                (a.tokens_per_pass, 6),
-            )
-        )
-        spread = f"({a.spread[0]:.2f}–{a.spread[1]:.2f})"
-        lines.append(
-            f"{a.name:14}{a.tokens_per_s:>9.1f}{a.speedup:>8.2f}×{spread:>14}{rates}  "
-            f"{'yes' if a.equal else 'no'}"
-        )
-    return "\n".join(lines)
+    print(to_json(report) if o.json == STDOUT else table(report))
+    if o.json and o.json != STDOUT:
+        Path(o.json).write_text(to_json(report), encoding="utf-8")
 
 
 def _measure(parser: argparse.ArgumentParser) -> None:
