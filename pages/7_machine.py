@@ -36,7 +36,7 @@ with st.container(border=True):
 
 st.subheader("The dot on the curve")
 for column, (label, value, note, words) in zip(st.columns(5), machine_words.figures(found, run)):
-    column.metric(label, value, note, "off", help=words)
+    column.metric(label, value, note, "off", delta_arrow="off", help=words)
 alt = machine_charts.described(found, run)
 st.plotly_chart(machine_charts.speedups(found, run), key="machine curve", alt=alt, **PLOT)
 with st.container(border=True):

@@ -11,7 +11,7 @@ from specdec.machine import Machine, TimedRun, v_between
 from specdec.profile import named
 from specdec.ui.live_rates import number
 from specdec.ui.machine import WORDS
-from specdec.waterfall import NAMES, Waterfall, best, c_of, measured, predicted, waterfall
+from specdec.waterfall import NAMES, Waterfall, best, c_of, curve, measured, predicted, waterfall
 
 NEAR = 0.05  # of a speed-up: what counts as “about the same”
 GUESSES = ("Clearly less", f"About the same (within {NEAR:.0%})", "Clearly more")
@@ -62,7 +62,8 @@ def verdict(machine: Machine, run: TimedRun) -> str:
     why = f"**{speed:.2f}×** at k = {run.k}, because {reasons(fall)}"
     if not k:
         return f"**▼ Don't speculate here** with the {words}: {why}; no k is predicted to pay."
-    advice = f"use **k = {k}**, predicted {fastest:.2f}×"
+    here = float(curve(machine, run, np.array([run.k]))[0])
+    advice = f"use **k = {k}**: predicted {fastest:.2f}×, against {here:.2f}× at k = {run.k}"
     if k == run.k:
         advice = "no other k up to 16 is predicted to be faster"
     return f"**{'▲ Speculate' if speed > 1 else '▼ Not with this k'}:** {why}; {advice}."
@@ -81,11 +82,16 @@ def figures(machine: Machine, run: TimedRun) -> list[tuple[str, str, str | None,
     least, middle, most = measured(machine, run)
     guess = predicted(machine, run)
     value = "n/a" if guess is None else f"{guess:.2f}×"
-    off = None if guess is None else f"{guess / middle - 1:+.0%} of measured"
+    off = None if guess is None else f"{guess / middle - 1:+.0%}"
     first, spread = machine.target.seconds[0], f"{least:.2f} to {most:.2f}"
     return [
         ("Measured", f"{middle:.2f}×", spread, "The median over the repeats, and their range."),
-        ("Predicted here", value, off, "With this machine's pass times and the run's α."),
+        (
+            "Predicted here",
+            value,
+            off,
+            "With this machine's pass times and the run's α; below, how far off.",
+        ),
         ("c", f"{c_of(machine, run):.3f}", None, "A drafter pass ÷ a target pass."),
         ("Target pass", f"{first * 1e3:.1f} ms", None, "Over one token."),
         ("Fixed cost a round", f"{run.own * 1e3:.1f} ms", None, "All of a round but its passes."),
