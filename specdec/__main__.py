@@ -1,4 +1,4 @@
-"""The command line: `python -m specdec generate | fetch | bench | measure | trace`."""
+"""The command line: `python -m specdec generate | fetch | bench | measure | trace | distill`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from specdec import options
+from specdec.distill import options as distilling
 from specdec.presets import ASSETS, Preset, presets
 
 STDOUT = "-"
@@ -25,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     _bench(commands.add_parser("bench", help="measure this machine: ours beside transformers"))
     _measure(commands.add_parser("measure", help="time passes and short runs, for page 7"))
     _trace(commands.add_parser("trace", help="record runs of the presets as traces"))
+    _distill(commands.add_parser("distill", help="train a drafter on a target's own text"))
     o = parser.parse_args(arguments)
     try:
         o.do(o)
@@ -230,6 +232,18 @@ def trace(o: argparse.Namespace) -> None:
     if not o.preset and not o.tails:
         for path in stored.record(pair, o.out, n=400, seed=o.seed, when=_today()):
             print(path)
+
+
+def _distill(parser: argparse.ArgumentParser) -> None:
+    distilling.add(parser)
+    parser.set_defaults(do=distill)
+
+
+def distill(o: argparse.Namespace) -> None:
+    """One step of training a drafter; says at its end what it made."""
+    with telling(sys.stderr) as progress:
+        made = o.run(o, progress)
+    print(made)
 
 
 def _chosen(names: list[str] | None) -> list[Preset]:

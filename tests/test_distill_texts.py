@@ -1,4 +1,4 @@
-"""Text by the target: what it writes is what the engine writes, and nothing is left half-written."""
+"""Text by the target: it is what the engine writes, and nothing is left half-written."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specdec.models import hub, sources
+from specdec.models import hub, sources, trained
 from specdec.models.fetch import fetch, is_fetched, target_folder
 from specdec.models.hardware import describe
 from specdec.models.job import Progress
@@ -100,7 +100,8 @@ def load_pair(
     device: torch.device | str | None = None,
     progress: Progress | None = None,
 ) -> Pair:
-    """The default pair, "target folder+draft folder", or "org/target+org/drafter" of the hub.
+    """The default pair, "target folder+draft folder", or "org/target+org/drafter" of the hub;
+    or "target folder+file.safetensors", a drafter of `specdec.distill` ("default": our target).
 
     The default target is fetched on first need, and so is a pair of `hub.PAIRS`. `dtype`: "bf16",
     "fp32" or None, the best of this machine. `progress(fraction, words)` is called while fetching,
@@ -113,6 +114,9 @@ def load_pair(
             fetch(progress=progress)
         sources.check_room(name, needed(name, dtype=dtype, device=device), run_in[1], progress)
         return _probed(_default(*run_in), progress)
+    if trained.is_trained(name):
+        sources.check_room(name, trained.needed(name, *run_in), run_in[1], progress)
+        return _probed(trained.load(name, *run_in), progress)
     two = sources.load(name, *run_in, progress)
     heads = two.folder / HEADS_NAME
     pair = Pair(
@@ -138,6 +142,8 @@ def needed(
     Where they are not fetched yet, by the list of the hub's pairs. ValueError if it is no pair.
     """
     run_in = _where(dtype, device)
+    if trained.is_trained(name):
+        return trained.needed(name, *run_in)
     if name != "default":
         return sum(sources.needed(one, *run_in) for one in sources.names(name))
     from specdec.models.plan import numbers_in
