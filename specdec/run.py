@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any
 
 from specdec import adaptive as policies
@@ -102,12 +100,18 @@ class Run(Iterator[Round]):
 
     def _ends_at(self, written: Sequence[int]) -> int | None:
         """How many written tokens to keep: up to the one that completes a stop string."""
-        texts, _ = self._texts.of([*(t.id for t in self._typist.prompt), *written], self._first)
-        ends = [at + len(s) for s in self.settings.stop if (at := "".join(texts).find(s)) >= 0]
-        if not ends:
+        if not self._stops(written):
             return None
-        i = bisect_left(list(accumulate(map(len, texts))), min(ends))
-        return next((j for j in range(i + 1, len(texts)) if texts[j]), len(texts))  # the whole char
+        kept = len(written)
+        while kept > 1 and self._stops(written[: kept - 1]):  # no further back than this round
+            kept -= 1
+        return kept
+
+    def _stops(self, written: Sequence[int]) -> bool:
+        """Whether the text that ends here has a stop string."""
+        texts, _ = self._texts.of([*(t.id for t in self._typist.prompt), *written], self._first)
+        text = "".join(texts)
+        return any(stop in text for stop in self.settings.stop)
 
 
 def rounds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from specdec import run
@@ -281,6 +281,7 @@ def test_a_stop_string_longer_ago_than_a_few_tokens() -> None:
     wrong=st.integers(0, 8),
     in_bytes=st.booleans(),
 )
+@example(text="a 😀", stop=" ", k=2, wrong=0, in_bytes=False)  # completed inside a character
 def test_stop_strings_anywhere(text: str, stop: str, k: int, wrong: int, in_bytes: bool) -> None:
     case = text_pair(text, in_bytes=in_bytes, error_at=(wrong,))
     ids, before = expected(case, (stop,))
