@@ -31,7 +31,7 @@ def on_stage() -> None:
     if run.error:
         st.error(run.error)
     now = shown(run, asked, name)
-    st.caption(f"{source(now.trace)} {now.note}")
+    st.caption(f"{source(now.trace)} {now.note} {engine.warning(asked.dtype, asked.device)}")
     start = Position(link.values["round"], link.values["step"])
     if "round" not in st.query_params:
         start = None if now.live else telling(now.trace)

@@ -146,3 +146,17 @@ def test_a_torch_that_is_being_imported_is_not_asked(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
     monkeypatch.setattr(engine, "_LOADING", engine._Loading())
     assert engine.has_gpu() is False
+
+
+def test_a_machine_whose_fixed_shape_is_not_exact_is_named(monkeypatch):
+    from types import SimpleNamespace
+
+    from specdec.models.pairs import INEXACT
+
+    loading = engine._Loading()
+    monkeypatch.setattr(engine, "_LOADING", loading)
+    assert engine.warning() == ""
+    loading.pairs["auto", "auto"] = SimpleNamespace(rows_are_exact=True)
+    assert engine.warning() == ""
+    loading.pairs["fp32", "auto"] = SimpleNamespace(rows_are_exact=False)
+    assert engine.warning("fp32") == INEXACT

@@ -41,7 +41,8 @@ def needed(name: str, dtype: torch.dtype, device: torch.device) -> int:
     from specdec.models.plan import numbers_in
 
     folder, file = places(name)
-    return sources.needed(str(folder.resolve()), dtype, device) + numbers_in([file]) * dtype.itemsize
+    target = sources.needed(str(folder.resolve()), dtype, device)
+    return target + numbers_in([file]) * dtype.itemsize
 
 
 def load(name: str, dtype: torch.dtype, device: torch.device) -> Pair:

@@ -80,6 +80,16 @@ def load(dtype: str = "auto", device: str = "auto") -> Any:
         return _LOADING.pairs[dtype, device]
 
 
+def warning(dtype: str = "auto", device: str = "auto") -> str:
+    """What the probe of a loaded pair found to be said; "" if nothing, or not loaded yet."""
+    pair = _LOADING.pairs.get((dtype, device))
+    if pair is None or getattr(pair, "rows_are_exact", True):
+        return ""
+    from specdec.models.pairs import INEXACT
+
+    return INEXACT
+
+
 def has_gpu() -> bool:
     """Whether there is a choice of devices; False as long as no pair was loaded."""
     # Not before a pair is there: another thread may be in the middle of importing torch.
