@@ -13,6 +13,7 @@ from typing import TextIO
 from specdec import options
 from specdec.distill import options as distilling
 from specdec.presets import ASSETS, Preset, presets
+from specdec.ways import DRAFTERS
 
 STDOUT = "-"
 
@@ -52,7 +53,7 @@ def _generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", type=float, default=0.0, help="a draft ends with a token below it; 0: off"
     )
-    parser.add_argument("--drafter", default="model", help="model, lookup or heads")
+    parser.add_argument("--drafter", default="model", help=", ".join(DRAFTERS))
     parser.add_argument("--raw", action="store_true", help="continue the text, no chat template")
     parser.add_argument("--stop", action="append", default=[], help="end at this text")
     parser.add_argument("--json", type=Path, help="write the trace to this file")

@@ -24,6 +24,7 @@ WORDS = {  # of settings and sources, where the name in the code is not the word
     "dtype": "precision",
     "model": "small model",
     "lookup": "prompt lookup",
+    "early-exit": "early exit",
 }
 Difference = tuple[str, str, str]  # what, and its value in the one and in the other
 

@@ -10,13 +10,13 @@ from specdec import adaptive as policies
 from specdec.adaptive import Policy
 from specdec.checks import check_counts
 from specdec.decode import speculate
-from specdec.drafters import Drafter, Heads, ModelDrafter, PromptLookup
+from specdec.drafters import Drafter
 from specdec.law import Sampling
 from specdec.scores import check
 from specdec.text import Typist
 from specdec.trace import Memory, Round, Settings, Source, Trace
+from specdec.ways import DRAFTERS, WAYS, Asked, named
 
-DRAFTERS = ("model", "lookup", "heads")
 SPECULATION = ("k", "drafter", "rule", "adaptive", "confidence")  # options without a plain meaning
 
 
@@ -43,7 +43,7 @@ class Run(Iterator[Round]):
         capacity = len(ids) + settings.max_new_tokens + (settings.rows or settings.k + 1)
         self._scorer = pair.target.scorer(rows=settings.rows, capacity=capacity)
         if drafter is None:
-            drafter = _drafter(pair, settings, self._scorer, capacity)
+            drafter = _drafter(Asked(pair, settings, self._scorer, capacity))
         self._drafter = drafter
         self.source = Source(
             "live",
@@ -135,7 +135,9 @@ def rounds(
     """Speculative decoding of `prompt` (a text, or ids), a round at a time.
 
     `drafter`: "model" (the pair's small model), "lookup" (copies from the text), "heads" (one layer
-    on the target's features), or a Drafter.
+    on the target's features), "tree" (k guesses in all), "early-exit" (the target's first
+    layers), "combined" (lookup, else a model), "random", or a Drafter. A tree and a combination
+    are the heads' where the pair has some, else the small model's.
     `rows`: every target pass at this fixed shape, so that low precision is bit for bit the same
     for every drafter and k < rows. `k`: a number; or "ema" or "heuristic", or a policy of
     `specdec.adaptive`, for another in every round (`adaptive="ema"` with a number: up to that).
@@ -195,38 +197,36 @@ def encode(tokenizer: Any, prompt: str | Sequence[int], *, chat: bool) -> list[i
     return ids
 
 
-def _drafter(pair: Any, settings: Settings, scorer: Any, capacity: int) -> Drafter | None:
-    if not settings.k:
-        return None
-    if settings.drafter == "lookup":
-        return PromptLookup()
-    if settings.drafter == "heads":
-        return Heads(scorer, pair.heads, settings.confidence)
-    small = pair.draft.scorer(capacity=capacity)
-    return ModelDrafter(small, pair.target.vocab_size, settings.confidence)
+def _drafter(asked: Asked) -> Drafter | None:
+    way = named(asked.settings.drafter, asked.pair) if asked.settings.k else None
+    return way and way.make(asked)
 
 
 def _policy(settings: Settings) -> Policy:
-    """The policy that the settings name. A lookup costs no pass: its c is 0, unless they say so."""
+    """The policy that the settings name. Where no draft costs a pass c is 0, or what they say."""
     if settings.adaptive is None:
         return policies.Constant(int(settings.k))
-    free = {"c": 0.0} if settings.drafter == "lookup" and settings.adaptive == "ema" else {}
-    return policies.named(settings.adaptive, most=settings.k, **free)
+    free = settings.drafter in WAYS and not WAYS[settings.drafter].passes
+    known = {"c": 0.0} if free and settings.adaptive == "ema" else {}
+    return policies.named(settings.adaptive, most=settings.k, **known)
 
 
 def _name(pair: Any, settings: Settings) -> str:
-    names = {"model": getattr(pair.draft, "name", "model"), "lookup": "prompt lookup"}
-    names["heads"] = "heads on the target"
-    return names.get(settings.drafter, settings.drafter)
+    if settings.drafter not in WAYS:
+        return settings.drafter
+    words = named(settings.drafter, pair).words
+    return words.format(model=getattr(pair.draft, "name", "model"))
 
 
 def memory_of(pair: Any, settings: Settings) -> Memory | None:
     """The pair's, with the drafter that it uses; a lookup needs none."""
     memory = getattr(pair, "memory", None)
-    if memory and settings.k and settings.drafter == "heads":
+    known = memory and settings.k and settings.drafter in WAYS
+    weighs = named(settings.drafter, pair).weighs if known else ""
+    if weighs == "heads":
         weights, token = pair.heads.parameters_bytes, pair.heads.cache_bytes_per_token
         return replace(memory, drafter_weights=weights, drafter_token=token)
-    if memory and not (settings.k and settings.drafter == "model"):
+    if memory and not weighs:
         return replace(memory, drafter_weights=0, drafter_token=0)
     return memory
 
@@ -243,7 +243,8 @@ def _check(settings: Settings, drafter: Drafter | None) -> None:
             f"There is no drafter {settings.drafter!r}; there are {', '.join(DRAFTERS)}."
         )
     check("confidence", x := settings.confidence, 0 <= x <= 1, "in [0, 1]")
-    if settings.confidence and (drafter is not None or settings.drafter == "lookup"):
+    takes = drafter is None and (not settings.k or WAYS[settings.drafter].confident)
+    if settings.confidence and not takes:
         raise ValueError(
             f"confidence is {settings.confidence}, but {settings.drafter!r} does not take it."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import torch
 from transformers import LlamaConfig, Qwen3Config
 
-from specdec.distill import weights
+from specdec.distill import schedule, weights
 from specdec.distill.batched import hidden_rows
 from specdec.distill.batches import Place, batch_of, can_start, starts, take
 from specdec.distill.features import Features
@@ -286,4 +287,5 @@ def test_the_rate_warms_up_stays_and_decays_to_the_sooner_end() -> None:
     assert math.isclose(s.decay(50, 950.0), LEAST + (1 - LEAST) * 0.5)
     assert s.decay(100, 2000.0) == LEAST
     assert [s.over(99, 999.0), s.over(100, 0.0), s.over(0, 1000.0)] == [False, True, True]
+    assert doctest.testmod(schedule).failed == 0
     assert Schedule().decay(10**6, 1e12) == 1.0 and not Schedule().over(10**6, 1e12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import time
 
 import numpy as np
@@ -303,3 +304,14 @@ def test_an_end_is_the_sooner_one() -> None:
     for until, minutes, words in ((None, -1.0, "minutes is -1"), ("25:00", None, "'25:00'")):
         with pytest.raises(ValueError, match=words):
             ends.end(until, minutes, now)
+
+
+def test_a_first_signal_asks_and_a_second_interrupts() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with ends.asked_to_stop() as asked:
+        assert not asked()
+        signal.raise_signal(signal.SIGTERM)
+        assert asked()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGTERM) is before

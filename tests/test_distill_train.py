@@ -81,6 +81,10 @@ def test_stopped_and_taken_up_gives_the_same_weights(kind, target, tmp_path) -> 
     assert same(states(tmp_path / "whole"), states(tmp_path / "broken"))
     held = [[x for x in log.read(f.parent / log.NAME) if "held" in x] for f in (whole, broken)]
     assert held[0][-1] == held[1][-1] and [x["step"] for x in held[1]] == [0, 3, 5, 7]
+    lines = [x for x in log.read(whole.parent / log.NAME) if "loss" in x]
+    assert [x["step"] for x in lines] == [7] and len(lines[0]["loss"]) == (
+        3 if kind == "heads" else 1
+    )
     first, last = held[0][0]["held"], held[0][-1]["held"]
     assert first["judged"][0] > 0 and first != last
 
@@ -121,6 +125,17 @@ def test_features_kept_or_made_anew_train_the_same(target, tmp_path) -> None:
     kept = trained(target, tmp_path / "kept", ASKED["heads"], 3)
     fly = trained(target, tmp_path / "fly", ASKED["heads"], 3, store=None)
     assert equal(kept, fly) and (tmp_path / "features").is_dir()
+
+
+def test_training_in_bf16_is_near_that_in_fp32(target, tmp_path) -> None:
+    """Where a machine multiplies bf16 fast; the weights themselves stay fp32 until the end."""
+    low, high = (
+        weights.load(trained(target, tmp_path / name, ASKED["heads"], 2, dtype=name, store=None))
+        for name in ("bf16", "fp32")
+    )
+    assert not same(low.state, high.state)
+    for name, weight in high.state.items():
+        assert torch.allclose(low.state[name].float(), weight.float(), atol=0.02)
 
 
 def test_a_run_knows_its_data_and_remains_what_it_was_begun_as(target, tmp_path) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from specdec import tree, tree_rounds
 from specdec.decode import speculate
 from specdec.drafters import Combined, EarlyExit, Heads, ModelDrafter, PromptLookup, Tree
+from specdec.models.heads import HeadsModel
 from specdec.uniforms import Uniforms
-from tests.heads import tiny_heads, tiny_target
+from tests.heads import naive_logits, tiny_heads, tiny_state, tiny_target
 from tests.pairs_np import GREEDY, SOFT, ids_of, run_rounds, trace_of
 from tests.test_heads import greedy_ids
 from tests.tiny import one_thread
@@ -34,7 +36,7 @@ def target():
 @pytest.fixture(scope="module")
 def plain(target) -> list[int]:
     with one_thread():
-        return greedy_ids(target, PROMPT, 30)
+        return greedy_ids(target, PROMPT, 14)
 
 
 def small(target) -> ModelDrafter:
@@ -47,6 +49,7 @@ MAKERS: dict[str, Callable] = {
     "spine": lambda target, scorer: Tree(small(target), 3, "spine"),
     "full": lambda target, scorer: Tree(small(target), 2, "full"),
     "drawn": lambda target, scorer: Tree(small(target), 2, "full", sampled=True),
+    "heads": lambda target, scorer: Tree(Heads(scorer, tiny_heads(target, HEAD_IDS)), 3),
     "early exit": lambda target, scorer: EarlyExit(scorer, 2),
     "copy or heads": lambda target, scorer: Combined(
         PromptLookup(), Heads(scorer, tiny_heads(target, HEAD_IDS))
@@ -60,10 +63,10 @@ EVERY = pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 def test_greedy_text_is_plain_decodings(name: str, k: int, target, plain: list[int]) -> None:
     for rows in (None, 8)[: 1 + (k == 5)]:
-        scorer = target.scorer(rows=rows, capacity=len(PROMPT) + 30 + 8)
-        rounds = run_rounds(scorer, MAKERS[name](target, scorer), PROMPT, k=k, n=30)
+        scorer = target.scorer(rows=rows, capacity=len(PROMPT) + 14 + 8)
+        rounds = run_rounds(scorer, MAKERS[name](target, scorer), PROMPT, k=k, n=14)
         assert ids_of(rounds) == plain
-        assert scorer.length == len(PROMPT) + 30 - 1
+        assert scorer.length == len(PROMPT) + 14 - 1
 
 
 @EVERY
@@ -77,7 +80,7 @@ def test_after_every_round_the_cache_is_that_of_the_text(name: str, target) -> N
         PROMPT,
         k=6,
         sampling=SOFT,
-        max_new_tokens=40,
+        max_new_tokens=24,
         rng=7,
         tops=0,
     )
@@ -89,7 +92,7 @@ def test_after_every_round_the_cache_is_that_of_the_text(name: str, target) -> N
         got = scorer.score(ids[-1:])[-1]
         scorer.rollback(len(ids) - 1)
         assert np.allclose(got, want, atol=2e-5)
-    if isinstance(MAKERS[name](target, target.scorer()), Tree):
+    if name in ("confident", "spine", "full", "drawn"):  # the heads are random
         assert branched, "no younger sibling was ever kept"
 
 
@@ -104,6 +107,32 @@ def test_the_features_of_a_kept_path_are_those_of_the_chain(target) -> None:
     assert np.allclose(scorer.features, chain.features, atol=1e-5)
     scorer.keep([0])  # of what was kept
     assert np.allclose(scorer.features, chain.features[:1], atol=1e-5)
+
+
+def test_heads_draft_every_node_as_the_end_of_its_own_path() -> None:
+    """Over a whole run, so that features come from kept paths of earlier trees too."""
+    target, state = tiny_target(V, seed=3), tiny_state(HEAD_IDS, (1, 2))
+    scorer, seen = target.scorer(), []
+
+    class Watched(Heads):
+        def first(self, context):
+            seen.append((list(context), [], super().first(context)))
+            return seen[-1][2]
+
+        def level(self, tokens, parents, new):
+            rows = super().level(tokens, parents, new)
+            for i, row in enumerate(rows, start=len(tokens) - new):
+                path = [tokens[j] for j in tree.path(parents, i)]
+                seen.append((seen[-1][0], path, row))
+            return rows
+
+    drafter = Tree(Watched(scorer, HeadsModel(target, state)), 3)
+    rounds = run_rounds(scorer, drafter, PROMPT, k=8, n=12, sampling=SOFT, rng=1)
+    assert any(tree_rounds.path(r) not in ([], tree.chain(9)[1 : r.accepted + 1]) for r in rounds)
+    assert max(len(path) for _, path, _ in seen) == 2
+    for context, path, row in seen:
+        want = naive_logits(target, state, context, path)[-1]
+        assert np.allclose(row, want, atol=1e-4)
 
 
 # ---- early exit ------------------------------------------------------------------------------
@@ -133,7 +162,7 @@ def test_every_early_law_is_the_one_without_a_cache(
             return draft
 
     scorer = target.scorer(rows=rows, capacity=rows and 60)
-    rounds = run_rounds(scorer, Watched(scorer, 2), PROMPT, k=4, n=30, sampling=SOFT, rng=3)
+    rounds = run_rounds(scorer, Watched(scorer, 2), PROMPT, k=4, n=20, sampling=SOFT, rng=3)
     assert any(0 < r.accepted < 4 for r in rounds)
     for context, draft in seen:
         ids = list(context)

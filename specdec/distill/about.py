@@ -45,7 +45,9 @@ def what(facts: Facts) -> list[str]:
         layers = sum(n.endswith("input_layernorm.weight") for n in drafter.state)
         title, body = "A small model", f"A Llama of {layers} layers: {size}."
     covered = facts.run.get("coverage")
-    share = f", which hold {covered:.1%} of the mass of its laws" if covered else ""
+    share = (
+        f", which hold {covered:.1%} of the mass of its laws in held-out texts" if covered else ""
+    )
     return [
         f"# {title} for {name}",
         "",

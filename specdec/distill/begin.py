@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,10 @@ def run(
     """
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     config, state = checkpoint.read(folder)
+    if drafter.kind == "small":
+        settings = replace(
+            settings, depths=1, weights=()
+        )  # its own drafts are texts like any other
     model = Llama.load(folder, dtype=dtype, device=device)
     progress(0.0, "Reading the texts")
     found = texts.read(text)

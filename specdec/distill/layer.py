@@ -80,7 +80,9 @@ class Block(nn.Module):
 
     def _heads(self, matrix: nn.Linear, norm: nn.Module | None, n: Tensor, at: Tensor) -> Tensor:
         x = matrix(n).unflatten(-1, (-1, self.shape.head_size))
-        return turned(norm(x) if norm else x, *rotation(at, self.frequencies, self.shape.scale))
+        return turned(
+            norm(x.float()) if norm else x, *rotation(at, self.frequencies, self.shape.scale)
+        )
 
 
 def norm(width: int, eps: float) -> nn.RMSNorm:

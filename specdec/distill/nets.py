@@ -42,7 +42,7 @@ class HeadsNet(nn.Module):
         z = self.fc(torch.cat([x, last], -1))
         if self.mix is not None and features.dim() == 3:
             z = z + self.mix(features[:, 1:].flatten(1))
-        return z
+        return z.float()  # what norms read stays in fp32, also where matrices are in bf16
 
     def predict(self, batch: Batch, starts: Tensor, depths: int, judge: Judge) -> None:
         """Give `judge` the guesses of every depth (see `unroll`)."""

@@ -84,5 +84,5 @@ def told(parts: Split, vocabulary: DraftVocabulary) -> dict[str, Any]:
         "held_out": parts.how,
         "left_out": parts.left_out,
         "columns": len(vocabulary.ids),
-        "coverage": round(vocabulary.coverage(parts.train), 5),
+        "coverage": round(vocabulary.coverage(parts.held or parts.train), 5),
     }

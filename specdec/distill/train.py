@@ -54,14 +54,16 @@ def train(
             state.save(folder)  # what a longer training goes on from
         state.decay = decay
         said.add(step(state, data, settings, settings.rate * decay * schedule.warmth(state.step)))
-        if state.step % SAID_EVERY == 0 or state.step == schedule.steps:
-            log.say(step=state.step, text=state.text, drawn=state.drawn, decay=decay, **said.tell())
+        if state.step % SAID_EVERY == 0:
+            _say(state, said, log)
         progress(_fraction(schedule, state.step, began, clock()), f"Training: {said.words(state)}")
         if clock() - last >= every:
             state.save(folder)
             _measure(state, data, settings, log)
             write()
             last = clock()
+    if said.counts.any():
+        _say(state, said, log)
     _measure(state, data, settings, log)
     write()
     if ended and state.decay < 1.0:
@@ -104,6 +106,10 @@ def step(state: State, data: Data, settings: Settings, rate: float) -> Loss:
     )
     state.follow(settings.average)
     return loss
+
+
+def _say(state: State, said: Said, log: Log) -> None:
+    log.say(step=state.step, text=state.text, drawn=state.drawn, decay=state.decay, **said.tell())
 
 
 def _measure(state: State, data: Data, settings: Settings, log: Log) -> None:

@@ -66,8 +66,8 @@ class Heads:
         Fewer where the heads are not confident, or where nothing that they know is allowed; none
         without new features.
         """
-        logits = self.follow(context)
-        if logits is None or self.length != len(context):
+        logits = self.first(context)
+        if logits is None:
             return Draft([], np.zeros((0, self.vocab_size)))
         return one_by_one(
             lambda ids: self.cache.guess(ids[-1]) if len(ids) > len(context) else logits,
@@ -76,6 +76,15 @@ class Heads:
             token_ids=self.token_ids,
             confidence=self.confidence,
         )
+
+    def first(self, context: Sequence[int]) -> np.ndarray | None:
+        """Logits [v] of what follows the context: where a tree begins; None as `follow` says."""
+        logits = self.follow(context)
+        return logits if self.length == len(context) else None
+
+    def level(self, tokens: Sequence[int], parents: Sequence[int], new: int) -> np.ndarray:
+        """Logits [new, v] after the last nodes of a tree [n] behind the context of `first`."""
+        return self.cache.level(tokens, parents, new)
 
     def rollback(self, length: int) -> None:
         """Forget the entries that know more than `length` tokens."""

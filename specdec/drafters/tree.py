@@ -20,13 +20,13 @@ SHAPES = ("confident", *FIXED)
 
 
 class Tree:
-    """k guesses in a tree, by the model of another drafter (a `ModelDrafter`): k is the budget.
+    """k guesses in a tree by the model of another drafter, a `ModelDrafter` or `Heads`.
 
-    `shape` "confident": `width` places grow at each level, those whose chances from the text down
-    are largest, and of all guesses the k best are kept. "spine" and "full" are fixed (see
-    `specdec.tree`). Guesses are the `width` likeliest tokens: chosen, so their q is one-hot. With
-    `sampled` they are drawn without replacement instead, which needs a fixed shape: one that
-    followed what was drawn would bend the law.
+    k is the budget, in any `shape`. "confident": at each level those `width` places grow whose
+    chances from the text down are largest, and of all guesses the k best are kept (Li et al. 2024,
+    "EAGLE-2"). "spine" and "full" are fixed, see `specdec.tree`. Guesses are the `width` likeliest
+    tokens: chosen, so their q is one-hot. With `sampled` they are drawn without replacement, which
+    needs a fixed shape: one that followed what was drawn would bend the law.
 
     The target's rows see other neighbours than in plain decoding, so in low precision near ties
     may part the two texts also with `rows`. Only a target of the Llama family can verify a tree.
@@ -46,6 +46,8 @@ class Tree:
         self.drafter, self.width, self.shape, self.sampled = drafter, int(width), shape, sampled
         self.vocab_size, self.token_ids = drafter.vocab_size, drafter.token_ids
         self.context = getattr(drafter, "context", np.inf)
+        if hasattr(drafter, "follow"):
+            self.follow = drafter.follow
 
     @property
     def length(self) -> int:
@@ -153,6 +155,8 @@ class Grown:
         """Logits [v] of what follows each of the nodes, by one pass; -1 is the context."""
         if nodes == [-1]:
             rows = [self.drafter.first(self.context)]
+            if rows[0] is None:  # heads without features
+                return iter(())
         else:
             self.inner += nodes
             at = {-1: -1} | {node: i for i, node in enumerate(self.inner)}

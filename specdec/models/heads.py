@@ -7,8 +7,10 @@ text so far. From f and the next token's embedding one layer guesses the feature
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -61,29 +63,38 @@ class HeadsModel:
         parts = hidden.to(self.device, self.dtype).unflatten(-1, (-1, self.width))
         return F.rms_norm(parts, (self.width,), None, EPS).flatten(-2)
 
-    def forward(self, ids: Tensor, features: Tensor, first: int, cache: Tensor, at: int) -> Tensor:
+    def forward(
+        self,
+        ids: Tensor,
+        features: Tensor,
+        positions: Sequence[int],
+        cache: Tensor,
+        at: int,
+        sees: np.ndarray,
+    ) -> Tensor:
         """Guessed features g [n, width] after tokens ids [n], from the features before them.
 
-        `features` are the target's [n, (1 + taps) width], or a g [n, width]. The entries have
-        positions `first`, first + 1, …, and stand in the cache from `at` on.
+        `features` are the target's [n, (1 + taps) width], or a g [n, width]. The entries stand in
+        the cache from `at` on; `sees` [n, at + n] says which entries each of them attends to.
         """
-        n, device = len(ids), self.device
+        n = len(ids)
         x = self.embed_norm(F.embedding(ids, self.body.embedding))
         z = self.fc(torch.cat([x, features[:, : self.width]], -1))  # [n, width]
         if self.mix is not None and features.shape[1] > self.width:
             z = self.mix.add(features[:, self.width :].contiguous(), z)
-        positions = torch.arange(first, first + n, dtype=torch.float32, device=device)
-        mask = None if n == 1 else self._causal(n, at)
+        positions = torch.tensor(positions, dtype=torch.float32, device=self.device)
+        mask = None if sees.all() else self._mask(sees)
         return self.body.norm(self.body.transform(z, positions, cache, at, at + n, mask))
 
     def logits(self, g: Tensor) -> Tensor:
         """Logits [n, v] over `token_ids` of guessed features."""
         return self.body.head(g)
 
-    def _causal(self, n: int, at: int) -> Tensor:
-        """[n G, at + n]: -inf where an entry comes later."""
-        mask = torch.full((n, at + n), -torch.inf, dtype=self.dtype, device=self.device)
-        return mask.triu(at + 1).repeat_interleave(self.group, 0)
+    def _mask(self, sees: np.ndarray) -> Tensor:
+        """What is added to the scores [n G, at + n]: -inf where an entry is not seen."""
+        seen = torch.from_numpy(sees).to(self.device)
+        mask = torch.zeros(seen.shape, dtype=self.dtype, device=self.device)
+        return mask.masked_fill_(~seen, -torch.inf).repeat_interleave(self.group, 0)
 
 
 def heads_model(target: Llama, file: str | Path = HEADS) -> HeadsModel:
