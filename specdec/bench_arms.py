@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from specdec import adaptive, run
 from specdec.models import feed
 from specdec.trace import Trace
+from specdec.ways import has_heads
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def ours(
     is no such drafter or policy.
     """
     if drafters is None:
-        drafters = ["model", "lookup", *(["heads"] if _has_heads(pair) else [])]
+        drafters = ["model", "lookup", *(["heads"] if has_heads(pair) else [])]
     for words in policies:
         adaptive.named(words)
     speculative = [
@@ -107,8 +107,3 @@ def ours(
         for words in [(), *((policy,) for policy in policies)]
     ]
     return [Bare(pair), Ours("plain", pair, {"k": 0}), *speculative]
-
-
-def _has_heads(pair: Any) -> bool:
-    file = getattr(pair, "heads_file", None)
-    return file is not None and Path(file).is_file()

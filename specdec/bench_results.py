@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from specdec.bench_arms import Judged, Output
@@ -100,9 +100,12 @@ def rates(outputs: Sequence[Output]) -> tuple[float | None, float | None, tuple[
 def predicted(mine: Outputs, plain: Outputs, costs: Costs) -> float | None:
     """The speed-up by the closed forms at the arm's own α, its prefills taken as they were.
 
+    `costs` are those of the pair; a pass of any drafter but the small model costs what it took.
     None for plain decoding, for trees, and for arms that leave no trace.
     """
     trace = pooled(mine[-1])
+    if trace and trace.draft_passes and trace.settings.drafter != "model":
+        costs = replace(costs, draft=trace.seconds.draft / trace.draft_passes)
     decoding = trace and predicted_speedup(trace, costs)
     if decoding is None:
         return None

@@ -212,6 +212,7 @@ def test_a_draft_is_what_a_pass_reads_after_the_text():
 
 
 def outputs(trace, prefill, seconds):
+    trace = replace(trace, settings=replace(trace.settings, drafter="model"))
     first, *rest = trace.rounds
     rounds = (replace(first, seconds=Seconds(prefill=prefill)), *rest)
     tokens = trace.token_ids
@@ -229,6 +230,19 @@ def test_a_prediction_takes_prefills_as_they_were():
     with_them = predicted(outputs(fast, 3.0, 9.0), outputs(slow, 2.0, 32.0), c)
     assert with_them == pytest.approx(32 / (3 + 30 / s))
     assert predicted(outputs(slow, 2.0, 32.0), outputs(slow, 2.0, 32.0), c) is None
+
+
+def test_a_pass_of_another_drafter_costs_what_it_took():
+    target, c = random_model(20), Costs(3, 1.0, 1.3, 0.1)
+    fast = trace_of(run_rounds(target, drafting(target, error=0.3), [1], k=3, n=30))
+    slow = trace_of(run_rounds(target, None, [1], k=0, n=30))
+    took = Seconds(draft=3 * 0.4)  # of the three passes of every round
+    rounds = tuple(replace(r, seconds=took) for r in fast.rounds)
+    for drafter, draft in (("model", 0.1), ("heads", 0.4)):
+        run = replace(fast, rounds=rounds, settings=replace(fast.settings, drafter=drafter))
+        mine = [[Output(run.token_ids, 9.0, len(rounds), 0, run)]]
+        expected = predicted_speedup(fast, replace(c, draft=draft))
+        assert predicted(mine, outputs(slow, 0.0, 30.0), c) == pytest.approx(expected)
 
 
 def test_a_prediction_is_for_a_token_where_texts_have_other_lengths():

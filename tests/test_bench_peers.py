@@ -14,7 +14,6 @@ import specdec
 from specdec.bench import bench
 from specdec.bench_arms import ours
 from specdec.bench_peers import judged, passes, transformers
-from specdec.models.llama import Llama
 from specdec.models.networks import draft_network, target_network
 from specdec.models.pairs import Pair, load_pair, small_model
 from specdec.presets import Preset
@@ -132,7 +131,7 @@ def test_a_report_of_both(llamas):
 
 
 @pytest.fixture
-def bundled(llamas: Pair, tmp_path: Path, monkeypatch) -> Pair:
+def bundled(llamas: Pair, tmp_path: Path) -> Pair:
     """A pair whose drafter has one layer and a head of a few ids, in a file as the bundled one."""
     state = load_file(llamas.target.folder / "model.safetensors")
     layer = {name: w for name, w in state.items() if ".layers.0." in name}
@@ -141,9 +140,7 @@ def bundled(llamas: Pair, tmp_path: Path, monkeypatch) -> Pair:
     layer |= {"model.norm.weight": state["model.norm.weight"], "lm_head.weight": head}
     file = tmp_path / "small.safetensors"
     save_file(layer | {"draft_ids": ids}, file)
-    monkeypatch.setattr("specdec.models.pairs.SMALL", file)
     small = small_model(llamas.target, file)
-    assert isinstance(small, Llama) and small.folder is None
     return Pair("tiny", "", llamas.target, small, llamas.tokenizer, llamas.stop_ids)
 
 
@@ -162,10 +159,10 @@ def test_a_bundled_drafter_assists_as_it_drafts(bundled):
     assert (assisted.tokens, assisted.target_passes) == (model.tokens, model.target_passes)
 
 
-def test_a_file_that_does_not_fit_is_a_sentence(bundled, tmp_path, monkeypatch):
-    state = load_file(tmp_path / "small.safetensors")
+def test_a_file_that_does_not_fit_is_a_sentence(bundled, tmp_path):
+    state = load_file(bundled.draft.file)
     del state["model.norm.weight"]
-    save_file(state, tmp_path / "half.safetensors")
-    monkeypatch.setattr("specdec.models.pairs.SMALL", tmp_path / "half.safetensors")
+    bundled.draft.file = tmp_path / "half.safetensors"
+    save_file(state, bundled.draft.file)
     with pytest.raises(ValueError, match=r"does not fit the drafter: 'model.norm.weight'"):
         draft_network(bundled, target_network(bundled))

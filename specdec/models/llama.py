@@ -58,6 +58,7 @@ class Llama:
         checkpoint.check(config)
         self.config, self.name = config, name
         self.folder: Path | None = None  # the checkpoint's, if it was loaded from one
+        self.file: Path | None = None  # a drafter's, which borrows its target's table
         self.taps: tuple[int, ...] = ()  # layers whose input a drafter wants to read, ascending
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.dtype = as_dtype(dtype) or default_dtype(self.device)

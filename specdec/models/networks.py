@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-
-from specdec.models import pairs
 
 
 class ReducedHead(nn.Module):
@@ -37,9 +34,9 @@ def target_network(pair: Any) -> Any:
 
 
 def draft_network(pair: Any, target: Any) -> Any:
-    """The drafter; the bundled one shares the embedding table of `target`, as ours does."""
-    if getattr(pair.draft, "folder", None) is None:
-        return _bundled(pair.draft, target, pairs.SMALL)
+    """The drafter; one that borrows its target's table borrows that of `target` here."""
+    if getattr(pair.draft, "file", None) is not None:
+        return _reduced(pair.draft, target)
     return _network(pair.draft)
 
 
@@ -60,11 +57,11 @@ def _network(model: Any) -> Any:
     return network.to(model.device).eval()
 
 
-def _bundled(small: Any, target: Any, file: str | Path) -> Any:
+def _reduced(small: Any, target: Any) -> Any:
     from safetensors.torch import load_file
     from transformers import AutoModelForCausalLM
 
-    state = load_file(file)
+    state = load_file(small.file)
     ids, head = state.pop("draft_ids").long(), state.pop("lm_head.weight")
     network = AutoModelForCausalLM.from_config(small.config, dtype=small.dtype)
     network.set_input_embeddings(target.get_input_embeddings())
@@ -72,5 +69,5 @@ def _bundled(small: Any, target: Any, file: str | Path) -> Any:
     missing, unknown = network.load_state_dict(state, strict=False)
     lacking = [n for n in missing if "embed_tokens" not in n and not n.startswith("lm_head.")]
     if lacking or unknown:
-        raise ValueError(f"{file} does not fit the drafter: {[*lacking, *unknown][0]!r}.")
+        raise ValueError(f"{small.file} does not fit the drafter: {[*lacking, *unknown][0]!r}.")
     return network.to(small.device).eval()

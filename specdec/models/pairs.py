@@ -206,7 +206,7 @@ def small_model(target: Llama, file: str | Path = SMALL) -> Llama:
     config = copy.deepcopy(target.config)
     layers = {int(key.split(".")[2]) for key in state if key.startswith("model.layers.")}
     config.num_hidden_layers, config.tie_word_embeddings = len(layers), False
-    return Llama(
+    small = Llama(
         config,
         state,
         name="small model",
@@ -215,3 +215,5 @@ def small_model(target: Llama, file: str | Path = SMALL) -> Llama:
         embedding=target.embedding,
         token_ids=state.pop("draft_ids").numpy().astype(np.int64),
     )
+    small.file = Path(file)
+    return small
