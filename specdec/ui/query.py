@@ -87,6 +87,10 @@ KEYS: dict[str, Key] = {
         "rates", ("rates", "race", "compare", "what-if", "memory", "files", "recordings")
     ),
     "batch": Number(1, 1, 64, whole=True),
+    "station": Choice(
+        "tokenizer",
+        ("tokenizer", "long", "batch", "settings", "ties", "ends", "caches", "endings"),
+    ),
     "pins": Text("", 300),
     "open": Text("", 100),
     "speed": Number(2.0, 0.01, 100.0),

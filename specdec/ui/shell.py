@@ -71,6 +71,14 @@ PAGES = (
         "What a pass costs on this machine, why the speed-up is not the ideal one, and whether to "
         "speculate here at all.",
     ),
+    Page(
+        "pages/8_pitfalls.py",
+        "pitfalls",
+        "Where it goes wrong",
+        ":material/report:",
+        "Eight ways to get speculation wrong, each of them to do yourself: what you see, why it "
+        "happens, and what mends it.",
+    ),
 )
 
 
