@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -83,8 +84,16 @@ class ToyScorer:
         del self.words[length:]
 
 
-def speculative_greedy(target: ToyModel, draft: ToyModel, n_tokens: int, k: int = 4) -> Trace:
+def speculative_greedy(
+    target: ToyModel,
+    draft: ToyModel,
+    n_tokens: int,
+    k: int = 4,
+    scorers: Sequence[Callable[[ToyModel, Sequence[str]], Any]] = (ToyScorer, ToyScorer),
+) -> Trace:
     """n_tokens words by greedy speculation on two toy models, from an empty text.
+
+    `scorers`: what makes the target's scorer and the drafter's, from a model and the vocabulary.
 
     Example:
         >>> model = table({"": "the", "the": "kiln"})
@@ -93,8 +102,8 @@ def speculative_greedy(target: ToyModel, draft: ToyModel, n_tokens: int, k: int 
     """
     vocab = list(dict.fromkeys(["", *target.vocab, *draft.vocab]))
     loop = speculate(
-        ToyScorer(target, vocab),
-        ModelDrafter(ToyScorer(draft, vocab)),
+        scorers[0](target, vocab),
+        ModelDrafter(scorers[1](draft, vocab)),
         [0],
         k=k,
         sampling=Sampling(),
