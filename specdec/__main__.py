@@ -210,6 +210,9 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tails", action="store_true", help="only look again at the tails of what is recorded"
     )
+    parser.add_argument(
+        "--ways", action="store_true", help="only the ways to draft, for their page"
+    )
     options.decoding(parser)
     parser.add_argument("--k", type=int, default=4)
     parser.set_defaults(do=trace)
@@ -217,12 +220,13 @@ def _trace(parser: argparse.ArgumentParser) -> None:
 
 def trace(o: argparse.Namespace) -> None:
     """Record every preset, greedy and sampled, beside plain decoding of the same prompt."""
+    from specdec import contest_run
     from specdec.lab import stored
     from specdec.recordings import add_tails, record
 
     pair = _pair(o)
     o.out.mkdir(parents=True, exist_ok=True)
-    for preset in _chosen(o.preset):
+    for preset in () if o.ways else _chosen(o.preset):
         made = (
             add_tails(pair, preset, o.out)
             if o.tails
@@ -230,7 +234,11 @@ def trace(o: argparse.Namespace) -> None:
         )
         for path in made:
             print(path)
-    if not o.preset and not o.tails:
+    if not o.tails:
+        options = {"k": o.k, "n": o.n, "seed": o.seed, "when": _today()}
+        for path in contest_run.record(pair, _chosen(o.preset), o.out, **options):
+            print(path)
+    if not o.preset and not o.tails and not o.ways:
         for path in stored.record(pair, o.out, n=400, seed=o.seed, when=_today()):
             print(path)
 
