@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -17,6 +18,13 @@ from tests.browser import ROOT, Watch, chromium, serving
 # A busy machine is no bug: properties are tested for truth, never for speed.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where long tests are left out, files of them are not even read: they import torch."""
+    if "not long" not in config.getoption("markexpr") or collection_path.suffix != ".py":
+        return None
+    return "\npytestmark = pytest.mark.long\n" in collection_path.read_text("utf-8") or None
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,8 @@ from specdec.presets import Preset
 from tests.tiny import one_thread
 from tests.zoo import V, saved
 
+pytestmark = pytest.mark.long
+
 EXACT = {"dtype": "fp32", "device": "cpu"}
 PROMPT, N, K = [5, 41, 7, 41, 7, 88], 30, 3
 

@@ -31,6 +31,8 @@ from tests.distilling import HELD, LINES, tiny_config, tiny_folder, write_texts
 from tests.heads import tiny_heads, tiny_target
 from tests.tiny import V, one_thread
 
+pytestmark = pytest.mark.long
+
 ASKED = [topics.Question("own", "w37 w60 w61"), topics.Question("other", "w48 w50", chat=False)]
 
 

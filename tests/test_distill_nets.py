@@ -25,6 +25,8 @@ from tests.distilling import ENDS, text, tiny_folder, tiny_model
 from tests.heads import naive_logits, rms, tiny_config, tiny_state, tiny_target
 from tests.tiny import SIZES, build, one_thread
 
+pytestmark = pytest.mark.long
+
 IDS = [7, 1, 3, 4, 9, 0]
 TEXTS = [([1, 0, 2], [5, 9, 1, 4, 10, 3, 7]), ([8], [2, 2, 6, 1]), ([4, 4], [9])]
 

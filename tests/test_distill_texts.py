@@ -22,6 +22,8 @@ from specdec.presets import presets
 from tests.distilling import ENDS, text, tiny_folder, tiny_model, write_texts
 from tests.tiny import SIZES, build, one_thread
 
+pytestmark = pytest.mark.long
+
 PROMPTS = [[5, 6, 7], [5, 6, 9, 11, 3], [5, 6], [5, 6, 7, 8, 20, 31, 40]]
 
 

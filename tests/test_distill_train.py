@@ -19,6 +19,8 @@ from specdec.distill.topics import Held
 from tests.distilling import HELD, tiny_config, tiny_folder, write_texts
 from tests.tiny import one_thread
 
+pytestmark = pytest.mark.long
+
 SETTINGS = Settings(batch=5, starts=6, depths=3, sampled=8, rate=3e-3)
 ASKED = {"heads": Drafter("heads", 40, taps=(1,)), "small": Drafter("small", 40, (0, -1))}
 

@@ -19,6 +19,8 @@ from tests.pairs_np import (
     trace_of,
 )
 
+pytestmark = pytest.mark.long
+
 EVERY = pytest.mark.parametrize("drafter", DRAFTERS)
 
 

@@ -24,6 +24,8 @@ from specdec.trace import Round
 from specdec.uniforms import DRAFT, REPLACE, TEST
 from tests.pairs_np import LawScorer, mixed
 
+pytestmark = pytest.mark.long
+
 Prefix = tuple[int, ...]
 Laws = Callable[[Prefix], list[F]]
 

@@ -23,6 +23,8 @@ from tests.branching import every_generation
 from tests.pairs_np import LawScorer
 from tests.test_exact_rules import ids_alone
 
+pytestmark = pytest.mark.long
+
 PROMPT, V, N = [0, 1], 2, 3
 EVERY_RULE = pytest.mark.parametrize("which", rule.RULES)
 

@@ -30,6 +30,8 @@ from tests.pairs_np import (
 from tests.test_exact_rules import ids_alone
 from tests.test_scores import slowly
 
+pytestmark = pytest.mark.long
+
 PROMPT, V = [0, 1, 2, 0], 3
 CHANGING = Constraint("never the same twice", lambda w: {0, 1, 2} - set(w[-1:]))
 EDITS = {

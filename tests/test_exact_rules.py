@@ -18,6 +18,8 @@ from specdec.trace import Token
 from tests.branching import every_generation, every_way
 from tests.pairs_np import LawScorer, drafting, ids_of, random_model, run_rounds
 
+pytestmark = pytest.mark.long
+
 PROMPT, V = [0, 1, 2, 0], 3
 SAMPLED = Sampling(temperature=1.0)
 

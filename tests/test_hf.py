@@ -29,6 +29,8 @@ from tests.zoo import (
     phi3_long,
 )
 
+pytestmark = pytest.mark.long
+
 PROMPT, N = [5, 41, 7, 88, 3, 60], 12
 
 

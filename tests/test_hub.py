@@ -15,6 +15,8 @@ from tests import hub_server
 from tests.tiny import one_thread, save_tokenizer
 from tests.zoo import V, saved
 
+pytestmark = pytest.mark.long
+
 EXACT = {"dtype": "fp32", "device": "cpu"}
 TARGET, DRAFT = "HuggingFaceTB/SmolLM2-360M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct"
 SMOL = f"{TARGET}+{DRAFT}"

@@ -29,6 +29,8 @@ from tests.pairs_np import (
     trace_of,
 )
 
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True)
 class Case:

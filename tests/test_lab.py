@@ -17,6 +17,8 @@ from specdec.lab.draws import Draws, check, points_to, simulate
 from specdec.lab.play import CHUNK, OnePosition, TwoPositions
 from specdec.lab.two import two
 
+pytestmark = pytest.mark.long
+
 quick = settings(deadline=None)
 RIGHT = [r.name for r in lab.RULES if r.lossless]
 WRONG = [r.name for r in lab.RULES if not r.lossless]

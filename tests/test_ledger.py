@@ -20,6 +20,8 @@ from tests.pairs_np import GREEDY, distinct_target, scripted
 from tests.stage_node import all_runs
 from tests.test_invariants import Case, cases
 
+pytestmark = pytest.mark.long
+
 RECORDED = [(preset.name, way) for preset in presets() for way in recordings.WAYS]
 
 

@@ -16,6 +16,8 @@ from specdec.models import parts, scorer
 from specdec.models.llama import Llama
 from tests.tiny import CONTEXT, SIZES, V, one_thread, save
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def threads() -> Iterator[None]:

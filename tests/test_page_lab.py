@@ -19,6 +19,8 @@ from specdec.ui import engine, lab_charts, lab_words
 from specdec.ui.lab_pair import same_pairs
 from tests.pairs_np import Pair, drafting, random_model
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/3_rule.py"
 ALL = tuple(r.name for r in lab.RULES)
 

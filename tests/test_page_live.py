@@ -10,6 +10,8 @@ from specdec.presets import presets
 from specdec.ui import engine
 from tests.pairs_np import ByteTokenizer, Pair, drafting, random_model
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/5_live.py"
 NAMES = [p.name for p in presets()]
 

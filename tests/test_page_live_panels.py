@@ -17,6 +17,8 @@ from specdec.ui.live_panels import TITLES
 from specdec.ui.query import KEYS
 from tests.pairs_np import random_pair
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/5_live.py"
 NAMES = [p.name for p in presets()]
 

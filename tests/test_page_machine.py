@@ -14,6 +14,8 @@ from specdec.ui.machine import LAST, STEADY, recorded, unsteady
 from specdec.waterfall import measured as speedup
 from specdec.waterfall import predicted, waterfall
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/7_machine.py"
 STEPS = [(4, 2, 1, 3), (4, 4, 0, 5)]
 

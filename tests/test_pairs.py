@@ -17,6 +17,8 @@ from specdec.models.llama import Llama
 from specdec.models.pairs import load_pair, small_model
 from tests.tiny import SIZES, V, one_thread, save, save_tokenizer
 
+pytestmark = pytest.mark.long
+
 TEXTS = (
     "The sky is blue because of a process called Rayleigh scattering, in which sunlight meets",
     "def fibonacci(n):\n    a, b = 0, 1\n    while a < n:\n        print(a)\n",

@@ -16,6 +16,8 @@ from specdec.presets import presets
 from specdec.trace import Trace
 from tests.trace_laws import check_trace
 
+pytestmark = pytest.mark.long
+
 COSTS = Costs(4, target=2.0, verify=3.0, draft=0.25)  # c = 1/8, v = 1/8
 
 

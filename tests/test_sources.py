@@ -21,6 +21,8 @@ from specdec.models.vocabulary import Fitted
 from tests.tiny import build, one_thread, save_tokenizer
 from tests.zoo import KNOWN, V, saved
 
+pytestmark = pytest.mark.long
+
 EXACT = {"dtype": "fp32", "device": "cpu"}
 SHORT = {"chat": False, "max_new_tokens": 20, "tops": 0}
 

@@ -26,6 +26,8 @@ from tests.pairs_np import (
     trace_of,
 )
 
+pytestmark = pytest.mark.long
+
 CUT = Sampling(temperature=0.9, top_k=4, top_p=0.9)
 PROMPT, N = [3, 1, 4], 90
 

@@ -17,6 +17,8 @@ from tests.pairs_np import GREEDY, SOFT, ids_of, run_rounds, trace_of
 from tests.test_heads import greedy_ids
 from tests.tiny import one_thread
 
+pytestmark = pytest.mark.long
+
 PROMPT, V = [1, 0, 2, 2], 11
 HEAD_IDS = [0, 2, 4, 5, 6, 8, 9]
 

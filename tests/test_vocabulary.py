@@ -21,6 +21,8 @@ from tests.branching import every_generation
 from tests.pairs_np import LawScorer, Model, drafting, ids_of, plain_ids, random_model, run_rounds
 from tests.tiny import save_tokenizer
 
+pytestmark = pytest.mark.long
+
 
 def names(*tokens: str, added: tuple[str, ...] = ()) -> Any:
     """A tokenizer of these tokens, the last ones added (special ones)."""

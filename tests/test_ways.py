@@ -16,6 +16,8 @@ from tests.pairs_np import closed, drafting, random_pair
 from tests.tiny import one_thread
 from tests.tokenizers_np import ByteTokenizer
 
+pytestmark = pytest.mark.long
+
 WITHOUT_LAYERS = [name for name in ways.DRAFTERS if name not in ("heads", "early-exit")]
 SAID = {
     "model": "small",

@@ -40,6 +40,8 @@ from tests.pairs_np import (
 )
 from tests.test_exact_rules import PROMPT, V, exact, laws, soft, two_tokens
 
+pytestmark = pytest.mark.long
+
 TARGET = random_model(9, seed=4)
 TEXT = [0, 1, *plain_ids(TARGET, [0, 1], 40)]
 
