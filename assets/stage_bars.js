@@ -19,6 +19,13 @@ export function barsOf(tops, token, own = token) {
 export const restOf = (tops) =>
   Object.fromEntries(Object.entries(tops).filter(([, top]) => top).map(([name, top]) => [name, top.rest]));
 
+const NOISE = 1e-5; // the numbers came with six digits each: a smaller difference is no mass
+
 /** The same, outside the rows that are shown. */
 export const restBeside = (bars, names) =>
-  Object.fromEntries(names.map((name) => [name, Math.max(0, bars.reduce((rest, bar) => rest - (bar[name] ?? 0), 1))]));
+  Object.fromEntries(names.map((name) => [name, outside(bars.map((bar) => bar[name] ?? 0))]));
+
+function outside(chances) {
+  const rest = 1 - chances.reduce((sum, x) => sum + x, 0);
+  return rest < NOISE ? 0 : rest;
+}

@@ -61,7 +61,10 @@ def top(law: np.ndarray, n: int) -> Top | None:
         ids = np.flatnonzero(law > 0)
     ids = ids[np.argsort(-law[ids], kind="stable")[:n]]
     entries = tuple((int(i), "", float(law[i])) for i in ids)
-    return Top(entries, max(0.0, 1.0 - sum(p for _, _, p in entries)))
+    rest = max(0.0, 1.0 - sum(p for _, _, p in entries))
+    if 0 < rest < 1e-9 and len(ids) == np.count_nonzero(law):
+        rest = 0.0  # these are all tokens: what is left is rounding
+    return Top(entries, rest)
 
 
 def _drafted(what: Verified, greedy: bool, heads: _Heads) -> tuple[Drafted, ...]:

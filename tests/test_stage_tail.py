@@ -116,6 +116,15 @@ def test_the_two_laws_hold_their_likeliest_tokens_and_the_discarded_one(told):
         assert len(bars) <= 11
 
 
+def test_rounding_outside_the_shown_rows_is_no_mass(js):
+    script = "return stage.restBeside(input.bars, ['a', 'b'])"
+    bars = [{"a": 0.7, "b": 0.7}, {"a": 0.1, "b": 0.1}, {"a": 0.1, "b": 0.1}]
+    assert js(script, bars=[*bars, {"a": 0.1, "b": 0.0999}]) == {
+        "a": 0,
+        "b": pytest.approx(0.0001),
+    }
+
+
 def test_the_step_says_it_of_the_first_discarded_token(told):
     for _, r, found in told:
         said, first = found["say"], r.accepted + 1
