@@ -11,6 +11,9 @@ import streamlit as st
 from specdec.ui import query
 
 
+NOTED = "noted"  # in the session: notes on a link → the settings when they were first shown
+
+
 @dataclass(frozen=True)
 class Page:
     """A lesson: its file, its address in a URL, and how the menu and its first lines call it."""
@@ -105,9 +108,16 @@ def begin(address: str) -> None:
 
 
 def notes(sentences: tuple[str, ...]) -> None:
-    """What was mended in a link, gently."""
-    if sentences:
+    """What was mended in a link, gently: until the reader sets something himself."""
+    then = st.session_state.setdefault(NOTED, {}).setdefault(sentences, None)
+    if sentences and then in (None, _settings()):
         st.info("\n\n".join(sentences), icon=":material/link:")
+
+
+def _settings() -> dict[str, Any]:
+    """What the controls of the page say now."""
+    plain = (str, int, float, bool, type(None))
+    return {k: v for k, v in st.session_state.to_dict().items() if isinstance(v, plain)}
 
 
 def address_of(address: str, **state: Any) -> str:
@@ -126,7 +136,9 @@ def share_link(address: str, **state: Any) -> None:
 
 
 def next_page(address: str) -> None:
-    """The way on: to the page after this one in the menu, from the last one back to the start."""
+    """The last call of a page, the way on: to the next in the menu, from the last to the start."""
+    noted, now = st.session_state.get(NOTED, {}), _settings()
+    noted.update((sentences, now) for sentences, then in noted.items() if then is None)
     at = PAGES.index(page(address))
     on = PAGES[(at + 1) % len(PAGES)]
     label = f"On to: {on.label}" if at + 1 < len(PAGES) else f"Back to: {on.label}"
