@@ -100,14 +100,19 @@ def measure(
 
 
 def _positions(pair: Any, preset: Preset, n: int, seed: int) -> list[Position]:
-    """Logits along the target's own continuation of a prompt: one pass of each model."""
+    """Positions along the target's own continuation of a prompt."""
     prompt = encode(pair.tokenizer, preset.prompt, chat=preset.chat)
     text = generate(pair, prompt, k=0, sampling=OPEN, max_new_tokens=n, seed=seed, tops=0)
+    return positions(pair, prompt, text.token_ids)
+
+
+def positions(pair: Any, prompt: Sequence[int], written: Sequence[int]) -> list[Position]:
+    """Both models' logits where each written token was decided: one pass of each model."""
     rows = []
     for model in (pair.target, pair.draft):
-        scorer = model.scorer(capacity=len(prompt) + n)
+        scorer = model.scorer(capacity=len(prompt) + len(written))
         feed(scorer, prompt[:-1])
-        rows.append(scorer.score([prompt[-1], *text.token_ids[:-1]]))
+        rows.append(scorer.score([prompt[-1], *written[:-1]]))
         scorer.close()
     columns = getattr(pair.draft, "token_ids", None)
     return [Position(p, q, slice(None) if columns is None else columns) for p, q in zip(*rows)]
