@@ -1,4 +1,4 @@
-"""The command line: `python -m specdec generate | fetch | bench | measure | trace | distill`."""
+"""The command line: `python -m specdec generate | fetch | bench | measure | trace | …`."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     _bench(commands.add_parser("bench", help="measure this machine: ours beside transformers"))
     _measure(commands.add_parser("measure", help="time passes and short runs, for page 7"))
     _trace(commands.add_parser("trace", help="record runs of the presets as traces"))
+    _pitfalls(commands.add_parser("pitfalls", help="record what page 8 opens on"))
     _distill(commands.add_parser("distill", help="train a drafter on a target's own text"))
     o = parser.parse_args(arguments)
     try:
@@ -240,6 +241,21 @@ def trace(o: argparse.Namespace) -> None:
             print(path)
     if not o.preset and not o.tails and not o.ways:
         for path in stored.record(pair, o.out, n=400, seed=o.seed, when=_today()):
+            print(path)
+
+
+def _pitfalls(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="*", help="only these recordings")
+    parser.add_argument("--out", type=Path, default=ASSETS / "traces")
+    parser.set_defaults(do=pitfalls)
+
+
+def pitfalls(o: argparse.Namespace) -> None:
+    """Record what page 8 opens on."""
+    from specdec.pitfalls import record
+
+    with telling(sys.stderr) as progress:
+        for path in record(o.name, o.out, _today(), progress):
             print(path)
 
 
