@@ -32,4 +32,7 @@ st.markdown(
     "true, a bad drafter costs time and never a word."
 )
 shell.share_link("pitfalls", station=key, **state)
+for after in keys[keys.index(key) + 1 :][:1]:
+    label = f"Next station: {stations.by_key(after).label}"
+    st.button(label, on_click=st.session_state.update, args=({"station": after},))
 shell.next_page("pitfalls")

@@ -77,3 +77,13 @@ def test_a_link_s_numbers_are_not_those_of_another_station(app):
     if len(KEYS) > 1:
         at.radio(key="station").set_value(KEYS[1]).run()
         assert not at.exception and not at.info
+
+
+def test_every_station_leads_to_the_next(app):
+    at = app(PAGE, station=KEYS[0])
+    for before, after in zip(KEYS, KEYS[1:]):
+        assert at.radio(key="station").value == before
+        [on] = [b for b in at.button if b.label.startswith("Next station")]
+        on.click().run()
+        assert not at.exception and at.header[0].value == stations.by_key(after).label
+    assert not [b for b in at.button if b.label.startswith("Next station")]

@@ -16,7 +16,7 @@ MOST_K = 16
 def speedups(machine: Machine, run: TimedRun):
     """The article's curve, this machine's, and the measured runs with their spread."""
     ks = np.arange(min(MOST_K, machine.k_most) + 1)
-    figure = _figure("k, tokens drafted a round", "speed-up")
+    figure = blank("k, tokens drafted a round", "speed-up")
     ideal = theory.speedup(run.alpha or 0.0, ks, c_of(machine, run))
     name = "the article's, v = 0"
     figure.add_scatter(x=ks, y=ideal, name=name, mode="lines", line={"dash": "dash", "width": 2})
@@ -41,7 +41,7 @@ def speedups(machine: Machine, run: TimedRun):
 
 def fall(found: Waterfall):
     """The waterfall from the ideal to the measurement, downwards."""
-    figure = _figure("speed-up", "", height=430)
+    figure = blank("speed-up", "", height=430)
     names = ["ideal", *(bar.name for bar in found.bars), "measured"]
     changes = [bar.change for bar in found.bars]
     figure.add_waterfall(
@@ -68,7 +68,7 @@ def fall(found: Waterfall):
 
 def passes(machine: Machine, size: int, run: TimedRun):
     """Milliseconds of a pass against its tokens, and where the reader's batch stands."""
-    figure = _figure("tokens in one pass", "milliseconds", rangemode="tozero")
+    figure = blank("tokens in one pass", "milliseconds", rangemode="tozero")
     for name, times, dash in (
         ("target", machine.target, "solid"),
         ("drafter", machine.draft, "dash"),
@@ -95,7 +95,7 @@ def passes(machine: Machine, size: int, run: TimedRun):
 
 def batches(machine: Machine, run: TimedRun):
     """Speed-up against the batch size here, and the published series."""
-    figure = _figure("sequences in one pass, B", "speed-up")
+    figure = blank("sequences in one pass, B", "speed-up")
     reach = min(machine.draft.tokens[-1], machine.target.tokens[-1])
     sizes = [size for size in batch.BATCHES if size <= reach]
     top = [batch.best(machine, run, size)[1] for size in sizes]
@@ -134,7 +134,8 @@ def _signed(change: float) -> str:
     return f"{'▲' if change > 0 else '▼'} {change:+.2f}"
 
 
-def _figure(x: str, y: str, height: int = 380, rangemode: str = "tozero"):
+def blank(x: str, y: str, height: int = 380, rangemode: str = "tozero"):
+    """An empty chart with these titles of its axes."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
