@@ -18,20 +18,30 @@ def parse(text: str, *, digits: int = DIGITS) -> Fraction:
         >>> [str(parse(text)) for text in ("6/10", "0.6", "60 %", ".5", "1")]
         ['3/5', '3/5', '3/5', '1/2', '1']
     """
-    plain = text.strip().replace("−", "-").replace("⁄", "/")
-    shown = f"“{plain[:20]}{'…' if len(plain) > 20 else ''}”"
+    value = number(text, digits=digits)
+    if value < 0:
+        raise ValueError(f"{_shown(text)} is below 0: a probability goes from 0 to 1.")
+    if value > 1:
+        raise ValueError(f"{_shown(text)} is above 1: a probability goes from 0 to 1.")
+    return value
+
+
+def number(text: str, *, digits: int = DIGITS) -> Fraction:
+    """Any number, typed in the same ways; ValueError tells what is wrong with it.
+
+    Example:
+        >>> [str(number(text)) for text in ("2.5", "-7/2", "150 %")]
+        ['5/2', '-7/2', '3/2']
+    """
+    plain = _plain(text)
     if not plain:
         raise ValueError(f"Nothing is written here: {HOW}")
     if len(re.findall("[0-9]", plain)) > digits:
-        raise ValueError(f"{shown} has more than {digits} digits.")
-    sign, above, below = _parts(plain, shown)
+        raise ValueError(f"{_shown(text)} has more than {digits} digits.")
+    sign, above, below = _parts(plain, _shown(text))
     if below == 0:
-        raise ValueError(f"{shown} divides by 0.")
-    if sign and above:
-        raise ValueError(f"{shown} is below 0: a probability goes from 0 to 1.")
-    if above > below:
-        raise ValueError(f"{shown} is above 1: a probability goes from 0 to 1.")
-    return Fraction(above, below)
+        raise ValueError(f"{_shown(text)} divides by 0.")
+    return Fraction(-above if sign else above, below)
 
 
 def parse_many(text: str, *, digits: int = DIGITS) -> tuple[Fraction, ...]:
@@ -42,6 +52,15 @@ def parse_many(text: str, *, digits: int = DIGITS) -> tuple[Fraction, ...]:
         ['3/5', '3/10', '1/10']
     """
     return tuple(parse(part, digits=digits) for part in text.split(","))
+
+
+def _plain(text: str) -> str:
+    return text.strip().replace("−", "-").replace("⁄", "/")
+
+
+def _shown(text: str) -> str:
+    plain = _plain(text)
+    return f"“{plain[:20]}{'…' if len(plain) > 20 else ''}”"
 
 
 def _parts(plain: str, shown: str) -> tuple[str, int, int]:

@@ -77,7 +77,7 @@ class Question:
 
 
 def question(seed: int, step: int, hint: Hint = "text") -> Question:
-    """The question at this step, from 0: the three kinds in turn, from a pool that the seed shuffles.
+    """The question at this step, from 0: the kinds in turn, from pools that the seed shuffles.
 
     With the hint "laws" from sampled runs alone. After a whole pool it begins anew.
     """
@@ -135,7 +135,7 @@ def _places(kind: Kind, place: Place, r: Round) -> list[Place]:
     if kind == "count":
         return [place] if whole else []
     top = law_of_own(r)
-    ids = [id for id, _, _ in top.entries] if top else []
+    ids = [x for x, _, _ in top.entries] if top else []
     return [place] if whole and len(ids) >= 2 and r.written[-1].id in ids else []
 
 
@@ -157,12 +157,12 @@ def _count(place: Place, address: str) -> Question:
 def _word(place: Place, address: str) -> Question:
     r = place.of_round
     own, lost = r.written[-1], [token for token in r.drafted if token.verdict == "rejected"]
-    law = {id: Choice(text, mass) for id, text, mass in law_of_own(r).entries}
+    law = {x: Choice(text, mass) for x, text, mass in law_of_own(r).entries}
     ids = [own.id, *(token.id for token in lost)]
-    ids += [id for id in law if id not in ids]
-    chosen = [(id, law.get(id) or Choice(lost[0].text, 0.0)) for id in ids[:MOST]]
+    ids += [x for x in law if x not in ids]
+    chosen = [(x, law.get(x) or Choice(lost[0].text, 0.0)) for x in ids[:MOST]]
     random.Random(address).shuffle(chosen)
-    right = [id for id, _ in chosen].index(own.id)
+    right = [x for x, _ in chosen].index(own.id)
     before = _before(place, r.written[: r.accepted])
     return Question("word", place, before, tuple(lost), tuple(c for _, c in chosen), right)
 
