@@ -13,7 +13,8 @@ import numpy as np
 from specdec import theory
 from specdec.models import feed
 from specdec.trace import Trace
-from specdec.tree_rounds import branches
+from specdec.tree_rounds import branches, parents, path
+from specdec.verify import keep, verify
 
 
 @dataclass(frozen=True)
@@ -122,11 +123,29 @@ def predicted_speedup(trace: Trace, costs: Costs) -> float | None:
     return float(tokens / passes)
 
 
+def priced_speedup(trace: Trace, costs: Costs) -> float | None:
+    """What was written ÷ the price of the passes that it took, a tree's as well as a chain's.
+
+    It takes the tokens as they were, and no α; None if nothing was drafted.
+
+    Example: 6 tokens in 2 rounds of 4, c = 0.1 and v = 0.05: 6 / (2 + 0.8 + 0.4) = 1.875.
+    """
+    drafted = sum(len(r.drafted) for r in trace.rounds)
+    if not drafted:
+        return None
+    paid = trace.target_passes + costs.c * trace.draft_passes + costs.v * drafted
+    return len(trace.token_ids) / paid
+
+
 def replay(target: Any, drafter: Any, trace: Trace, clock: Callable[[], float]) -> float:
     """Seconds of the bare forwards of a recorded run: the same passes, and nothing between them.
 
-    `target` and `drafter` are empty scorers (`drafter` None: the run made no draft passes).
+    `target` and `drafter` are empty scorers (`drafter` None: the run made no draft passes, or they
+    are to be left out). ValueError for a tree with a drafter: the guesses that were grown and not
+    kept are in no trace, so neither are the passes over them.
     """
+    if drafter is not None and any(map(branches, trace.rounds)):
+        raise ValueError("The draft passes of a tree are not in its trace: replay without drafter.")
     ids = [token.id for token in trace.prompt]
     for scorer in (target, drafter):
         if scorer is not None:
@@ -134,10 +153,12 @@ def replay(target: Any, drafter: Any, trace: Trace, clock: Callable[[], float]) 
     began = clock()
     for r in trace.rounds:
         draft = [token.id for token in r.drafted]
-        for i in range(r.draft_passes):
+        for i in range(r.draft_passes if drafter is not None else 0):
             drafter.score((ids + draft[:i])[drafter.length :])
-        target.score(ids[target.length :] + draft)
+        owed, shape = len(ids) - target.length, parents(r) if branches(r) else None
+        verify(target, ids, draft, shape)
         ids += [token.id for token in r.written]
+        keep(target, owed, shape, path(r)[: len(r.written) - 1])
         for scorer in (target, drafter):
             if scorer is not None:
                 scorer.rollback(min(scorer.length, len(ids) - 1))

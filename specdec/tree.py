@@ -116,3 +116,28 @@ def check(parents: Sequence[int], n: int) -> None:
             f"The parents {list(parents)} are not those of {n} tokens: each must be -1 (the text) "
             "or an earlier token."
         )
+
+
+def rows(parents: Sequence[int]) -> list[float]:
+    """A row for every node [n] of a drawn tree: leaves from 0 down, others amid their children.
+
+    Example:
+        >>> rows([-1, -1, 0, 0])
+        [0.5, 2.0, 0.0, 1.0]
+    """
+    after, found, leaves = children(parents), [0.0] * len(parents), 0
+    waiting = after.get(-1, [])[::-1]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting[-1]
+        below_it = after.get(node, [])
+        if below_it and node not in seen:
+            seen.add(node)
+            waiting += below_it[::-1]
+            continue
+        waiting.pop()
+        if below_it:
+            found[node] = (found[below_it[0]] + found[below_it[-1]]) / 2
+        else:
+            found[node], leaves = float(leaves), leaves + 1
+    return found

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from pairs_np import drafting, ids_of, random_model, run_rounds, text_pair, trace_of
+from pairs_np import SOFT, drafting, ids_of, random_model, run_rounds, text_pair, trace_of
 
 from specdec import run, theory
 from specdec.compare import Comparison, check, compare
@@ -16,9 +16,11 @@ from specdec.measure import (
     measured_speedup,
     pass_times,
     predicted_speedup,
+    priced_speedup,
     replay,
 )
 from specdec.trace import Seconds
+from tests.twigs import PARENTS, TARGET, TOKENS, Twigs, sown
 
 
 class Clock:
@@ -139,6 +141,29 @@ def test_replay_makes_the_same_passes_and_nothing_else():
     c, d = target.scorer(), small.scorer()
     replay(c, d, trace, Clock())
     assert (c.fed, d.fed) == (a.fed, b.fed) and c.cached == a.cached
+
+
+def test_replay_feeds_trees_as_trees_and_keeps_their_paths():
+    trace = trace_of(sown(), [0, 1])
+    first, again = TARGET.scorer(), TARGET.scorer()
+    run_rounds(first, Twigs(TOKENS, PARENTS), [0, 1], k=6, n=30, sampling=SOFT)
+    replay(again, None, trace, Clock())
+    assert again.fed == first.fed and again.cached == first.cached
+
+
+def test_replay_does_not_invent_the_passes_that_grew_a_tree():
+    with pytest.raises(ValueError, match="not in its trace"):
+        replay(TARGET.scorer(), TARGET.scorer(), trace_of(sown(), [0, 1]), Clock())
+
+
+def test_the_price_of_passes_needs_no_alpha():
+    trace, costs = trace_of(sown(), [0, 1]), Costs(6, 1.0, 1.3, 0.1)
+    paid = len(trace.rounds) * (1 + 6 * costs.v)  # this drafter takes no pass
+    assert priced_speedup(trace, costs) == pytest.approx(len(trace.token_ids) / paid)
+    fast, slow = runs(3, 0.0)
+    assert priced_speedup(slow, costs) is None
+    costs = costs_of(fast, slow)  # all are kept: the closed form has the same tokens
+    assert priced_speedup(fast, costs) == pytest.approx(predicted_speedup(fast, costs))
 
 
 def test_compare_finds_the_first_difference():
