@@ -17,6 +17,7 @@ from torch import Tensor
 
 from specdec.models.checkpoint import Weights
 from specdec.models.llama import Llama
+from specdec.models.slot import Slot
 
 HEADS = Path(__file__).parents[2] / "assets" / "drafters" / "heads.safetensors"
 ROPE_BASE = 10_000.0
@@ -84,7 +85,7 @@ class HeadsModel:
             z = self.mix.add(features[:, self.width :].contiguous(), z)
         positions = torch.tensor(positions, dtype=torch.float32, device=self.device)
         mask = None if sees.all() else self._mask(sees)
-        return self.body.norm(self.body.transform(z, positions, cache, at, at + n, mask))
+        return self.body.norm(self.body.transform(z, positions, Slot(cache, at, n, at + n, mask)))
 
     def logits(self, g: Tensor) -> Tensor:
         """Logits [n, v] over `token_ids` of guessed features."""

@@ -20,6 +20,7 @@ from specdec.models import checkpoint
 from specdec.models.parts import Linear, RMSNorm, as_dtype, default_dtype, linear
 from specdec.models.scorer import LlamaScorer
 from specdec.models.shapes import rows_are_exact
+from specdec.models.slot import Slot, attend
 
 
 @dataclass(frozen=True)
@@ -121,28 +122,21 @@ class Llama:
         """Free the weights."""
         self.layers, self.embedding, self.head = [], None, None
 
-    def forward(
-        self, ids: Tensor, positions: Tensor, cache: Tensor, at: int, keys: int, mask: Tensor | None
-    ) -> Tensor:
+    def forward(self, ids: Tensor, positions: Tensor, *slots: Slot) -> Tensor:
         """Hidden rows [n, width] after the last layer, for ids [n] at `positions` [n] (float)."""
-        return self.transform(F.embedding(ids, self.embedding), positions, cache, at, keys, mask)
+        return self.transform(F.embedding(ids, self.embedding), positions, *slots)
 
-    def transform(
-        self, x: Tensor, positions: Tensor, cache: Tensor, at: int, keys: int, mask: Tensor | None
-    ) -> Tensor:
+    def transform(self, x: Tensor, positions: Tensor, *slots: Slot) -> Tensor:
         """Rows x [n, width] through all layers; beside them what the layers `taps` had read.
 
-        Writes their keys and values to cache [layers, 2 KV, capacity, D] from entry `at` on, then
-        attends to entries 0 … `keys` - 1, plus `mask` [n G, keys] (0, or -inf: not seen).
+        The rows stand one behind another in the `slots` of one sequence, or of several: they
+        share the matrices, and each sequence attends to its own cache alone.
         """
         n, H, KV, D = len(x), self.heads, self.kv_heads, self.head_size
         tapped = []
         cos, sin = self._rotation(positions)  # [n, 1, D]
-        old_k, old_v = cache[:, None, :KV, :keys], cache[:, None, KV:, :keys]
-        new = cache[:, :, at : at + n].transpose(1, 2)  # [layers, n, 2 KV, D]
-        for i, (layer, k, v, kv) in enumerate(
-            zip(self.layers, old_k.unbind(), old_v.unbind(), new.unbind())
-        ):
+        sizes, views = [slot.rows for slot in slots], [slot.views() for slot in slots]
+        for i, (layer, *own) in enumerate(zip(self.layers, *views)):
             if i in self.taps:
                 tapped.append(x)
             qkv = layer.qkv(layer.norm(x)).view(n, H + 2 * KV, D)
@@ -152,12 +146,8 @@ class Llama:
             qk = qkv[:, : H + KV]  # queries and keys turn together
             swapped = qk.roll(D // 2, -1)
             qk.mul_(cos).addcmul_(swapped, sin)
-            kv.copy_(qkv[:, H:])
-            # The G queries of a key are rows of one matrix, so no key is ever repeated.
-            q = qkv[:, :H].view(n, KV, H // KV, D).transpose(0, 1).reshape(1, KV, -1, D)
-            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)  # [1, KV, n G, D]
-            mixed = mixed.view(KV, n, H // KV, D).transpose(0, 1).reshape(n, H * D)
-            x = layer.out.add(mixed, x)
+            mixed = [attend(rows, *view) for rows, view in zip(qkv.split(sizes), own)]
+            x = layer.out.add(mixed[0] if len(mixed) == 1 else torch.cat(mixed), x)
             gate, up = layer.gate_up(layer.norm_mlp(x)).chunk(2, -1)  # [n, inner] each
             x = layer.down.add(F.silu(gate) * up, x)
         return torch.cat([x, *tapped], -1) if tapped else x  # [n, (1 + taps) width]

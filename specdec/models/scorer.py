@@ -11,6 +11,7 @@ from torch import Tensor
 
 from specdec import tree as trees
 from specdec.models.shapes import check_shape
+from specdec.models.slot import Slot
 
 if TYPE_CHECKING:
     from specdec.models.llama import Llama
@@ -40,24 +41,23 @@ class LlamaScorer:
         `parents` [n] makes them a tree: token i follows token parents[i] < i of this call, or
         the cached sequence (-1). After a tree that branches comes `keep` or `rollback`.
         """
-        if len(tokens) == 0:
-            raise ValueError("There are no tokens to score; at least one is needed.")
-        if self.rows and len(tokens) > self.rows:
-            raise ValueError(f"A pass of {self.rows} rows cannot score {len(tokens)} tokens.")
-        self.features_from = self.length
         with torch.inference_mode():
-            hidden = self._pass(tokens, parents, self.rows)
-            self._hidden = hidden[: len(tokens)]
-            logits = self.model.logits(hidden)[: len(tokens)]
-            return logits.float().cpu().numpy()
+            ids, positions, slot, tree = self.begin(tokens, parents)
+            hidden = self.model.forward(ids, positions, slot)
+            self.end(slot, tree, hidden[: len(tokens)])
+            return self.model.logits(hidden)[: len(tokens)].float().cpu().numpy()
 
     def feed(self, tokens: Sequence[int]) -> None:
         """Cache tokens without asking what follows them: the prefill of a prompt."""
         blocks = [tokens[i : i + BLOCK] for i in range(0, len(tokens), BLOCK)]
-        self.features_from = self.length
+        first, hidden = self.length, []
         with torch.inference_mode():
-            hidden = [self._pass(block) for block in blocks]
+            for block in blocks:
+                ids, positions, slot, tree = self._pass(block, None, len(block))
+                hidden.append(self.model.forward(ids, positions, slot))
+                self.end(slot, tree, hidden[-1])
             self._hidden = torch.cat(hidden) if hidden else None
+        self.features_from = first
 
     def early(self, tokens: Sequence[int], layers: int, ahead: int = 0) -> np.ndarray:
         """Logits float32 [n, v] of tokens behind the cache, by the first layers and the head alone.
@@ -73,7 +73,8 @@ class LlamaScorer:
         positions = torch.arange(at, keys, dtype=torch.float32, device=model.device)
         with torch.inference_mode():
             cache = self._cache[:layers]
-            hidden = model.forward(ids.to(model.device), positions, cache, at, keys, mask)
+            slot = Slot(cache, at, len(tokens), keys, mask)
+            hidden = model.forward(ids.to(model.device), positions, slot)
             return model.logits(hidden).float().cpu().numpy()
 
     @property
@@ -112,24 +113,36 @@ class LlamaScorer:
         """Free the cache; the scorer cannot be used any more."""
         self._cache = self._hidden = None
 
+    def begin(
+        self, tokens: Sequence[int], parents: Sequence[int] | None
+    ) -> tuple[Tensor, Tensor, Slot, np.ndarray]:
+        """What a pass over these tokens reads: ids and positions [rows], its slot, its tree [n].
+
+        Nothing changes before `end`. ValueError if the tokens do not fit.
+        """
+        if len(tokens) == 0:
+            raise ValueError("There are no tokens to score; at least one is needed.")
+        if self.rows and len(tokens) > self.rows:
+            raise ValueError(f"A pass of {self.rows} rows cannot score {len(tokens)} tokens.")
+        return self._pass(tokens, parents, self.rows or len(tokens), fixed=bool(self.rows))
+
+    def end(self, slot: Slot, tree: np.ndarray, hidden: Tensor) -> None:
+        """After a pass: its tokens count as cached; their hidden rows [n, width] are kept."""
+        self.length, self._start, self._parents = slot.at + len(tree), slot.at, tree
+        self._hidden, self.features_from = hidden, slot.at
+
     def _pass(
-        self,
-        tokens: Sequence[int],
-        parents: Sequence[int] | None = None,
-        fixed: int | None = None,
-    ) -> Tensor:
-        """Hidden rows of the tokens [n, width]; with padding after them [fixed, width]."""
-        model, at, n, rows = self.model, self.length, len(tokens), fixed or len(tokens)
+        self, tokens: Sequence[int], parents: Sequence[int] | None, rows: int, fixed: bool = False
+    ) -> tuple[Tensor, Tensor, Slot, np.ndarray]:
+        model, at = self.model, self.length
         ids, tree = self._checked(tokens, parents, rows)
         self._reserve(at + rows)
         keys = self._cache.shape[2] if fixed else at + rows
         sees = trees.mask(tree)  # [rows, rows] itself and its ancestors in this pass
         mask = None if rows == 1 else self._mask(at, keys, sees)
         positions = torch.from_numpy(at + sees.sum(1, dtype=np.float32) - 1)
-        device = model.device
-        hidden = model.forward(ids.to(device), positions.to(device), self._cache, at, keys, mask)
-        self.length, self._start, self._parents = at + n, at, tree[:n]
-        return hidden
+        slot = Slot(self._cache, at, rows, keys, mask)
+        return ids.to(model.device), positions.to(model.device), slot, tree[: len(tokens)]
 
     def _mask(self, at: int, keys: int, sees: np.ndarray) -> Tensor:
         """What is added to the scores [n G, keys]: 0 where a row sees, -inf where it does not."""
