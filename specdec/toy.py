@@ -18,6 +18,7 @@ from specdec.text import dress
 from specdec.trace import Round, Settings, Source, Token, Trace
 
 END = "<end>"
+WORDS = ("the", "kiln", "held", "its", "heat", "and", "cooled", "slowly", "all", "night")
 Words = Sequence[str]
 
 

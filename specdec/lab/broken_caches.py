@@ -15,10 +15,10 @@ import numpy as np
 from specdec import toy
 from specdec.compare import compare
 from specdec.models import feed
+from specdec.toy import WORDS
 from specdec.trace import Trace
 
 PLACES = ("target", "drafter")
-WORDS = ("the", "kiln", "held", "its", "heat", "and", "cooled", "slowly", "all", "night")
 State = Literal["right", "stale", "lost"]
 
 
