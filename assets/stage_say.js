@@ -23,11 +23,15 @@ const SAY = {
   },
   draft: (s, r) => {
     const n = r.drafted.length, token = r.drafted[s.i];
+    if (r.branches) return `draft: a tree of ${count(n + r.branches, "guess")} from ${count(r.draft_passes, "pass")}. Drawn is its main path; ${count(r.branches, "guess")} of its branches are hidden.`;
     if (r.draft_passes < n)
       return `draft: ${count(n, "token")} ${r.draft_passes ? `from ${count(r.draft_passes, "pass")}` : "copied, without a pass"}.`;
     return `draft ${s.i + 1} of ${n}: the drafter guesses ${quoted(token.text)} (q = ${num(token.q)}).`;
   },
-  verify: (s, r) => `verify: one target pass scores ${count(r.drafted.length + 1, "position")}${r.drafted.length ? " at once" : ""}.`,
+  verify: (s, r) => {
+    const n = r.drafted.length + (r.branches ?? 0);
+    return `verify: one target pass scores ${count(n + 1, "position")}${n ? " at once" : ""}${r.branches ? `, ${r.branches} of them on hidden branches` : ""}.`;
+  },
   accept: (s, r, run) => `test ${s.i + 1}: ${ruleOf(r, run).says(r, s.i)}`,
   discard: (s, r, run) => ruleOf(r, run).saysTail(r) + sayFirstThere(r),
   write: (s, r, run) => {

@@ -16,7 +16,7 @@ export function fill(s) {
   s.filled = s.edge = null;
   s.times = timesOf(run.clock);
   put(s.root, "data-mode", run.mode);
-  put(s.root, "data-mended", run.rounds.some((r) => r.drafted.some((t) => t.mended))); // room for a longer sentence
+  put(s.root, "data-mended", run.rounds.some((r) => r.branches || r.drafted.some((t) => t.mended))); // room for a longer sentence
   s.items = fillStrip(s.strip, run);
   fitColumns(s.lanes, s.columns, run);
   const clock = JSON.stringify(run.clock);

@@ -55,6 +55,7 @@ def _generate(parser: argparse.ArgumentParser) -> None:
         "--confidence", type=float, default=0.0, help="a draft ends with a token below it; 0: off"
     )
     parser.add_argument("--drafter", default="model", help=", ".join(DRAFTERS))
+    options.lookup(parser)
     parser.add_argument("--raw", action="store_true", help="continue the text, no chat template")
     parser.add_argument("--stop", action="append", default=[], help="end at this text")
     parser.add_argument("--json", type=Path, help="write the trace to this file")
@@ -70,7 +71,7 @@ def generate(o: argparse.Namespace) -> None:
         o.prompt,
         k=o.k,
         confidence=o.confidence,
-        drafter=o.drafter,
+        drafter=options.drafter(o),
         stop=o.stop,
         chat=not o.raw,
         **options.chosen(o),

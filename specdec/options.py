@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from specdec.drafters import Drafter, PromptLookup
+
 LAW = ("min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "logit_bias")
 
 
@@ -43,6 +45,25 @@ def law(parser: argparse.ArgumentParser) -> None:
         metavar="ID=BIAS",
         help="add to the logit of a token (repeatable)",
     )
+
+
+def lookup(parser: argparse.ArgumentParser) -> None:
+    """Which copy a prompt lookup takes."""
+    parser.add_argument(
+        "--ngram", type=int, metavar="N", help="lookup: match the last N tokens at most (else 3)"
+    )
+    parser.add_argument(
+        "--recent", action="store_true", help="lookup: copy from the last match, not the first"
+    )
+
+
+def drafter(o: argparse.Namespace) -> str | Drafter:
+    """The drafter's name, or a lookup as the options want it; ValueError for another drafter."""
+    if o.ngram is None and not o.recent:
+        return o.drafter
+    if o.drafter != "lookup":
+        raise ValueError(f"--ngram and --recent are of the lookup; the drafter is {o.drafter!r}.")
+    return PromptLookup(3 if o.ngram is None else o.ngram, recent=o.recent)
 
 
 def chosen(o: argparse.Namespace) -> dict:

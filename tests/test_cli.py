@@ -10,6 +10,7 @@ import pytest
 
 import specdec
 from specdec.__main__ import main, telling
+from specdec.drafters import PromptLookup
 from specdec.law import Sampling
 from specdec.models.fetch import target_folder
 from specdec.trace import Trace
@@ -74,6 +75,34 @@ def test_every_setting_of_the_law_and_of_k_has_its_option(tmp_path, capsys):
     assert (settings.k, settings.adaptive) == (16, "ema c=0.2 v=0.03")
     assert settings.confidence == 0.1
     assert ", k 2–" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "lookup"),
+    [
+        (["--ngram", "5"], PromptLookup(5)),
+        (["--recent"], PromptLookup(recent=True)),
+        (["--ngram", "1", "--recent"], PromptLookup(1, recent=True)),
+    ],
+)
+def test_a_lookup_copies_as_its_options_say(pair, options, lookup, tmp_path):
+    file = tmp_path / "run.json"
+    command = ["generate", "the the sky the", "--raw", "-n", "12", "--drafter", "lookup"]
+    assert main([*command, "--json", str(file), *options]) == 0
+    wanted = specdec.generate(
+        pair, "the the sky the", drafter=lookup, chat=False, max_new_tokens=12
+    )
+    trace = Trace.from_json(file.read_text(encoding="utf-8"))
+    assert [[t.id for t in r.drafted] for r in trace.rounds] == [
+        [t.id for t in r.drafted] for r in wanted.rounds
+    ]
+
+
+def test_options_of_a_lookup_are_refused_for_another_drafter(capsys):
+    assert main(["generate", "x", "--recent"]) == 1
+    assert "the drafter is 'model'" in capsys.readouterr().err
+    assert main(["generate", "x", "--drafter", "lookup", "--ngram", "0"]) == 1
+    assert "max_ngram is 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,14 @@ PAGES = (
         "computed or measured.",
     ),
     Page(
+        "pages/6_drafters.py",
+        "drafters",
+        "Ways to draft",
+        ":material/account_tree:",
+        "Another model, a copy, heads on the target, a tree of guesses, the target's own first "
+        "layers: the same text by each of them, on one clock.",
+    ),
+    Page(
         "pages/7_machine.py",
         "machine",
         "Your machine",

@@ -28,7 +28,8 @@ def panel() -> None:
     )
 
 
-def _range(low: float, high: float) -> str:
+def stated(low: float, high: float) -> str:
+    """A factor, or from one to another."""
     return f"{low:g}×" if low == high else f"{low:g} to {high:g}×"
 
 
@@ -37,7 +38,7 @@ def rows() -> list[dict[str, str]]:
     return [
         {
             "method": line.method,
-            "stated": _range(line.low, line.high),
+            "stated": stated(line.low, line.high),
             **{
                 device: "–" if speed is None else f"{speed:.2f}×"
                 for device, speed in zip(DEVICES, line.bench)
@@ -50,8 +51,8 @@ def rows() -> list[dict[str, str]]:
 def described() -> str:
     """The chart for those who do not see it."""
     lines = (
-        f"{line.method} states {_range(line.low, line.high)}, measured "
-        f"{_range(min(line.measured), max(line.measured))}"
+        f"{line.method} states {stated(line.low, line.high)}, measured "
+        f"{stated(min(line.measured), max(line.measured))}"
         for line in published().headlines
     )
     return f"Stated and measured speed-ups. {'; '.join(lines)}."

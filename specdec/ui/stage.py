@@ -117,7 +117,7 @@ def wire(trace: Trace, plain: Trace | None = None, costs: Costs | None = None) -
     return {
         "prompt": [{"id": token.id, "text": token.text} for token in prompt],
         "hidden": len(trace.prompt) - len(prompt),
-        "rounds": [_round(as_chain(r)) for r in trace.rounds],
+        "rounds": [_round(r) for r in trace.rounds],
         "greedy": trace.settings.sampling.greedy,
         "settings": {"k": trace.settings.k, "rule": trace.settings.rule},
         "source": asdict(trace.source),
@@ -130,7 +130,9 @@ _mount = component("stage", MODULES, styles=("token", "controls", "stage_ledger"
 
 
 def _round(r: Round) -> dict[str, Any]:
+    guesses, r = len(r.drafted), as_chain(r)
     return {
+        "branches": guesses - len(r.drafted),  # of a tree, not drawn
         "k": r.k,
         "start": r.start,
         "rule": r.rule,
