@@ -91,11 +91,25 @@ KEYS: dict[str, Key] = {
         "tokenizer",
         ("tokenizer", "long", "batch", "settings", "ties", "ends", "caches", "endings"),
     ),
+    "part": Choice(
+        "questions",
+        ("questions", "walkthrough", "minute", "cards", "sheet", "predict", "numbers", "code"),
+    ),
+    "topic": Choice(
+        "all", ("all", "idea", "rule", "same", "speed", "cache", "drafters", "serving")
+    ),
+    "depth": Choice("line", ("line", "middle", "senior")),
+    "find": Text("", 100),
+    "ask": Text("", 200),
     "pins": Text("", 300),
     "open": Text("", 100),
     "speed": Number(2.0, 0.01, 100.0),
     "round": Number(0, 0, 9999, whole=True),
     "step": Number(0, 0, 99999, whole=True),
+    "hint": Choice("text", ("text", "laws")),
+    "pick": Number(0, 0, 9, whole=True),
+    "present": Choice("0", ("0", "1")),
+    "seen": Text("", 200),
 }
 
 

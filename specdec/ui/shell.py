@@ -90,6 +90,14 @@ PAGES = (
         "Eight ways to get speculation wrong, each of them to do yourself: what you see, why it "
         "happens, and what mends it.",
     ),
+    Page(
+        "pages/9_interview.py",
+        "interview",
+        "Interview",
+        ":material/record_voice_over:",
+        "The questions that interviewers ask, with answers at three depths, the usual wrong one, "
+        "and the place where each can be seen.",
+    ),
 )
 
 
