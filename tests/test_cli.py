@@ -9,10 +9,11 @@ from itertools import pairwise
 import pytest
 
 import specdec
-from specdec.__main__ import main, telling
+from specdec.__main__ import main
 from specdec.drafters import PromptLookup
 from specdec.law import Sampling
 from specdec.models.fetch import target_folder
+from specdec.telling import telling
 from specdec.trace import Trace
 from tests.pairs_np import ByteTokenizer, Pair, drafting, random_model
 
@@ -40,6 +41,18 @@ def test_generate_streams_the_text_and_writes_the_trace(pair, tmp_path, capsys):
     plain = specdec.plain(pair, "the kiln", chat=False, max_new_tokens=9)
     assert trace.token_ids == plain.token_ids
     assert out.rstrip("\n") == "".join(token.text for token in plain.written).rstrip("\n")
+
+
+def test_several_prompts_are_decoded_together_each_as_it_is_alone(pair, tmp_path, capsys):
+    prompts = ["the kiln", "a sky"]
+    assert main(["generate", *prompts, "--raw", "-n", "7", "--k", "2"]) == 0
+    out, err = capsys.readouterr()
+    for prompt in prompts:
+        alone = specdec.generate(pair, prompt, chat=False, max_new_tokens=7, k=2)
+        assert f"# {prompt}\n{alone.text}\n" in out
+    assert err.count("7 tokens in") == 2
+    assert main(["generate", *prompts, "--json", str(tmp_path / "x.json")]) == 1
+    assert "one prompt" in capsys.readouterr().err
 
 
 def test_k_0_is_plain_and_has_no_alpha(capsys):
