@@ -63,8 +63,7 @@ section, at = drafters.section, link.values["open"]
 section("adaptive", "k as it adapts, and the best k", at, drafters_charts.adaptive, contest)
 section("certainty", "Is a drafter right as often as it is sure?", at, drafters_charts.certainty,
         contest, chosen.ways)  # fmt: skip
-section("published", "Published tables beside ours", at, drafters_published.panel, contest,
-        chosen.ways)  # fmt: skip
+section("published", "Published tables beside ours", at, drafters_published.panel)
 
 st.subheader("What to notice")
 st.markdown("\n".join(f"- {sentence}" for sentence in words.notices(contest, chosen.ways)))

@@ -150,6 +150,25 @@ class Headline:
 
 
 @dataclass(frozen=True)
+class Benched:
+    """A row of Spec-Bench: the speed-up by kind of text, over all, and the tokens a target pass."""
+
+    method: str
+    speed: tuple[Printed, ...]
+    tokens: Printed
+    overall: Printed
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Spec-Bench on one device: its rows, the best over all first, and their kinds of text."""
+
+    device: str  # of DEVICES
+    kinds: tuple[str, ...]
+    rows: tuple[Benched, ...]
+
+
+@dataclass(frozen=True)
 class Published:
     """All tables."""
 
@@ -158,6 +177,7 @@ class Published:
     runs: tuple[Run, ...]
     timings: tuple[Timing, ...]
     headlines: tuple[Headline, ...]
+    bench: Bench
 
 
 @cache
@@ -176,6 +196,7 @@ def published() -> Published:
             for row in chinchilla["row"]
         ),
         tuple(_headline(row) for row in data["headline"]),
+        _bench(**data["bench"]),
     )
 
 
@@ -186,3 +207,9 @@ def _printed(row: dict, *names: str) -> dict:
 def _headline(row: dict) -> Headline:
     bench = tuple(float(text) if text else None for text in row["bench"])
     return Headline(row["method"], float(row["from"]), float(row["to"]), row["words"], bench)
+
+
+def _bench(device: str, kinds: list[str], row: list[dict]) -> Bench:
+    rows = (_printed(r, "tokens", "overall") for r in row)
+    made = tuple(Benched(**r | {"speed": tuple(map(Printed, r["speed"]))}) for r in rows)
+    return Bench(device, tuple(kinds), made)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 from pairs_np import closed, random_pair
@@ -12,7 +13,7 @@ from pairs_np import closed, random_pair
 from specdec import contest, contest_run, run
 from specdec.adaptive import MOST
 from specdec.contest import LAWS, PLAIN, RECORDED, Contest, Foresight, middle
-from specdec.contest_run import Asking, Foreseeing, foresee, possible
+from specdec.contest_run import ENTRANTS, Asking, Foreseeing, base, foresee, possible
 from specdec.drafters import Draft
 from specdec.law import Sampling
 from specdec.presets import Preset, presets
@@ -134,6 +135,22 @@ def test_foresight_is_asked_of_those_that_take_part() -> None:
     names = {f.name: f.most for f in held().foresights}
     assert names == {"model": MOST, "lookup": 1}
     assert held().foresight("heads") is None
+
+
+def test_heads_take_part_as_soon_as_their_file_is_there(tmp_path) -> None:
+    file = tmp_path / "heads.safetensors"
+    pair = SimpleNamespace(target=SimpleNamespace(layers=[None] * 6), heads_file=file)
+    assert "heads" not in possible(pair) and base(pair) == "model"
+    file.touch()
+    assert possible(pair) == ENTRANTS and base(pair) == "heads"
+
+
+def test_no_chain_writes_more_a_pass_than_the_oracle() -> None:
+    """On the page: of all ways that draft a chain of the same k."""
+    found = held()
+    most = found.entry("oracle").trace.tokens_per_pass
+    for name in ("model", "lookup", "combined", "random"):
+        assert found.entry(name).trace.tokens_per_pass <= most
 
 
 def test_a_way_that_a_pair_has_not_is_named() -> None:

@@ -96,3 +96,19 @@ def test_every_source_has_a_mark_that_the_screen_can_say():
 
     assert {source.mark for source in TABLES.sources.values()} <= set(MARKS)
     assert TABLES.sources["chen"].mark == "reported"
+
+
+def test_the_bench_by_kind_of_text_has_the_totals_of_the_headlines():
+    bench = published().bench
+    at = DEVICES.index(bench.device)
+    totals = {line.method: line.bench[at] for line in published().headlines}
+    for row in bench.rows:
+        assert len(row.speed) == len(bench.kinds)
+        speeds = [x.value for x in row.speed]
+        assert min(speeds) < row.overall.value < max(speeds)
+        assert row.overall.value == totals.get(row.method, row.overall.value)
+        assert row.tokens.value > row.overall.value  # a pass's tokens bound its speed-up
+    assert set(totals) < {row.method for row in bench.rows}
+    assert [r.overall.value for r in bench.rows] == sorted(
+        (r.overall.value for r in bench.rows), reverse=True
+    )

@@ -138,8 +138,11 @@ def notices(contest: Contest, ways: tuple[str, ...]) -> tuple[str, ...]:
             "much as plain decoding, and no more."
         )
     if "oracle" in ways:
-        speed = contest.speedups("oracle")[1]
-        found.append(f"No drafter with this k can beat the oracle's {speed:.2f}×.")
+        trace = contest.entry("oracle").trace
+        found.append(
+            f"The oracle writes {trace.tokens_per_pass:.2f} tokens a pass, and pays for no draft: "
+            f"no chain of k = {trace.settings.k} can write more."
+        )
     if "random" in ways:
         speed = contest.speedups("random")[1]
         found.append(
