@@ -68,6 +68,7 @@ def test_speed_ups_on_the_way_are_the_closed_forms(share):
     at = between(Drafter(0.2, 0.0, 0.0), Drafter(0.9, 0.8, 0.1), share)
     assert at.speedup(4) == theory.speedup(at.alpha, 4, at.c, at.v)
     k, top = at.best(16)
+    assert top == at.speedup(k)
     assert all(top >= at.speedup(other) - 1e-12 for other in range(17))
     even = at.break_even(4)
     assert theory.speedup(even, 4, at.c, at.v) == pytest.approx(1)

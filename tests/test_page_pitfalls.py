@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -81,7 +82,7 @@ def test_a_link_s_numbers_are_not_those_of_another_station(app):
 
 def test_every_station_leads_to_the_next(app):
     at = app(PAGE, station=KEYS[0])
-    for before, after in zip(KEYS, KEYS[1:]):
+    for before, after in pairwise(KEYS):
         assert at.radio(key="station").value == before
         [on] = [b for b in at.button if b.label.startswith("Next station")]
         on.click().run()
