@@ -62,7 +62,7 @@ def _endings() -> Steps:
 def _compete(name: str, asked: list[Asked]) -> Steps:
     from specdec import load_pair
 
-    return arms.compete(load_pair(), _preset(name), asked, n=32)
+    return arms.compete(load_pair(), _preset(name), asked, n=40)
 
 
 def _ends() -> Steps:
