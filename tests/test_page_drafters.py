@@ -52,7 +52,8 @@ def test_opens_on_a_recorded_contest_that_says_so(app):
 def test_what_is_not_recorded_is_said_and_not_shown(app):
     at = app(PAGE, drafter="model.heads.oracle", T="1")
     there = contest.load("chat", "sampled").names
-    assert ("There are no heads" in texts(at)) == ("heads" not in there)
+    said = drafters.HEADS_LATER if drafters.HEADS.is_file() else "There are no heads"
+    assert (said in texts(at)) == ("heads" not in there)
     assert "cannot be known beforehand" in texts(at)
     assert len(sent(at, "lanes")["lanes"]) == 2 + ("heads" in there)
 
@@ -284,7 +285,15 @@ def test_speedups_of_the_middle_turns_are_near_those_of_the_traces():
 def test_every_way_has_its_words():
     assert set(words.WORDS) == {"plain", *ENTRANTS}
     known = Chosen(contest.load("chat"), "greedy", (), ("heads",))
-    assert drafters.NO_HEADS in drafters.absent(known)
+    assert drafters.absent(known) in (drafters.NO_HEADS, drafters.HEADS_LATER)
+
+
+def test_heads_that_came_after_the_recording_are_not_denied(monkeypatch, tmp_path):
+    known = Chosen(contest.load("chat"), "greedy", (), ("heads",))
+    monkeypatch.setattr(drafters, "HEADS", tmp_path / "heads.safetensors")
+    assert drafters.absent(known) == drafters.NO_HEADS
+    drafters.HEADS.touch()
+    assert drafters.absent(known) == drafters.HEADS_LATER
 
 
 @pytest.mark.parametrize(

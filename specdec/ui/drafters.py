@@ -11,7 +11,7 @@ import streamlit as st
 from specdec import contest
 from specdec.contest import LAWS, RECORDED, Contest
 from specdec.contest_run import ENTRANTS
-from specdec.presets import presets
+from specdec.presets import ASSETS, presets
 from specdec.ui import query
 
 LIVE = "drafters live"  # of the session state: (prompt, law) → the contest of this visit
@@ -44,6 +44,8 @@ NO_HEADS = (
     "There are no heads for this target yet: `python -m specdec distill` trains them, and this "
     "page takes them in by itself."
 )
+HEADS = ASSETS / "drafters" / "heads.safetensors"
+HEADS_LATER = "The heads came after this recording: “Run these ways here” has them."
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def absent(chosen: Chosen) -> str:
     """What a reader who chose a way that is not there is told; "" if all are there."""
     words = []
     if "heads" in chosen.missing:
-        words.append(NO_HEADS)
+        words.append(HEADS_LATER if HEADS.is_file() else NO_HEADS)
     if "oracle" in chosen.missing and not chosen.contest.greedy:
         words.append("A sampled text cannot be known beforehand: the oracle is of greedy texts.")
     rest = [WORDS[n] for n in chosen.missing if n not in ("heads", "oracle")]
