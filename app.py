@@ -3,7 +3,7 @@
 import streamlit as st
 
 from specdec import recordings
-from specdec.ui import passes, shell
+from specdec.ui import course, lessons, passes, shell
 from specdec.ui.shown import telling
 from specdec.ui.stage import stage
 
@@ -44,8 +44,5 @@ with right:
         )
     passes.panel()
 
-st.subheader("The lessons")
-for page in shell.PAGES[1:]:
-    with st.container(border=True, gap="xsmall"):
-        st.page_link(page.path, label=f"**{page.label}**", icon=page.icon)
-        st.markdown(page.purpose)
+lessons.draw()
+shell.share_link("", seen=course.write(shell.LESSONS))

@@ -135,11 +135,17 @@ function onKey(s, event, where) {
   const target = event.target, on = target.type === "range" ? "range" : target.matches?.(".book") ? "scroll" : target.localName;
   const presenter = s.run.mode === "presenter";
   const action = actionOf(event, where, presenter, where === "stage" ? on : "");
-  const leaves = presenter && action === "next" && s.at === s.plan.length - 1; // the page goes on
-  if (!action || leaves) return;
+  const leaves = { next: s.plan.length - 1, back: 0 }[action] === s.at || !inSight(s.root); // the page goes on, or back
+  if (!action || (presenter && leaves)) return;
   event.preventDefault();
   event.stopPropagation();
   ACTIONS[action](s);
+}
+
+/** Enough of it to follow its steps: most of it, or of the screen. */
+function inSight(root) {
+  const { top, bottom, height } = root.querySelector(".main").getBoundingClientRect();
+  return Math.min(bottom, innerHeight) - Math.max(top, 0) >= 0.75 * Math.min(height, innerHeight);
 }
 
 /** Keys pressed while nothing has the focus reach the first stage in sight. */

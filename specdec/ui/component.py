@@ -12,14 +12,17 @@ import streamlit as st
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
-def component(name: str, modules: Sequence[str], styles: Sequence[str] = ()) -> Callable[..., Any]:
+def component(
+    name: str, modules: Sequence[str], styles: Sequence[str] = (), *, isolate: bool = True
+) -> Callable[..., Any]:
     """What mounts the component; `modules` are those that `name.js` rests on, in order.
 
     One of another component goes by its full name, as "stage_dom"; so do `styles` to share.
+    Without `isolate` its styles hold for the whole page.
     """
     css = "\n".join(read(f"{style}.css") for style in (*styles, name))
     html, js = read(f"{name}.html"), script(name, modules)
-    return st.components.v2.component(name, html=html, css=css, js=js)
+    return st.components.v2.component(name, html=html, css=css, js=js, isolate_styles=isolate)
 
 
 def script(name: str, modules: Sequence[str]) -> str:

@@ -80,7 +80,7 @@ def controls(link: Mapping[str, Any]) -> Asked:
 
 def _values(link: Mapping[str, Any], known: Mapping[str, Preset]) -> dict[str, Any]:
     """What widgets without a state of their own show: a link's values, else what they last did."""
-    arrives = "live k" not in st.session_state and bool(st.query_params)
+    arrives = "live k" not in st.session_state and any(key in st.query_params for key in KEYS)
     return _first(link, known) | ({} if arrives else st.session_state.get(LAST, {}))
 
 

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from specdec.ui import query
-
+from specdec.ui import course, glossary, presenter, query
 
 NOTED = "noted"  # in the session: notes on a link → the settings when they were first shown
 
@@ -98,7 +97,17 @@ PAGES = (
         "The questions that interviewers ask, with answers at three depths, the usual wrong one, "
         "and the place where each can be seen.",
     ),
+    Page(
+        "pages/10_class.py",
+        "class",
+        "For the class",
+        ":material/co_present:",
+        "A lesson of twenty minutes: what to open, in order, for how long, what to say and what to "
+        "ask. Present it with a clicker, or change it.",
+    ),
 )
+
+LESSONS = tuple(known.address for known in PAGES if known.address not in ("", "class"))
 
 
 def page(address: str) -> Page:
@@ -112,15 +121,42 @@ def page(address: str) -> Page:
 
 
 def begin(address: str) -> None:
-    """The first call of a page: browser title, menu, heading, purpose."""
+    """The first call of a page: browser title, menu, heading, purpose, words."""
     here = page(address)
     st.set_page_config(page_title=f"{here.label} · Draft, Verify, Accept", layout="wide")
-    with st.sidebar:
-        st.markdown("**Draft · Verify · Accept**")
-        for known in PAGES:
-            st.page_link(known.path, label=known.label, icon=known.icon)
+    mended = course.enter(address, LESSONS)
+    if presenter.on():
+        _present(here)
+    else:
+        with st.sidebar:
+            st.markdown("**Draft · Verify · Accept**")
+            for known in PAGES:
+                link_to(known)
+            presenter.button()
     st.title(here.label if address else "Draft · Verify · Accept")
     st.markdown(here.purpose)
+    glossary.words(address)
+    notes(mended)
+
+
+def _present(here: Page) -> None:
+    at = PAGES.index(here)
+    place = f"{at + 1} of {len(PAGES)} · {here.label}"
+    if turn := presenter.bar(here.address, place):
+        there = PAGES[min(max(at + turn, 0), len(PAGES) - 1)]
+        st.switch_page(there.path, query_params=carried())
+
+
+def carried() -> dict[str, str]:
+    """What every way to another page takes along: presenter mode, and the opened lessons."""
+    along = {course.KEY: course.write(LESSONS), presenter.KEY: "1" if presenter.on() else ""}
+    return {name: value for name, value in along.items() if value}
+
+
+def link_to(known: Page, label: str | None = None, icon: str | None = None) -> None:
+    """A link to a page of the app that keeps presenter mode and progress."""
+    label, icon = label or known.label, icon or known.icon
+    st.page_link(known.path, label=label, icon=icon, query_params=carried())
 
 
 def notes(sentences: tuple[str, ...]) -> None:
@@ -147,7 +183,10 @@ def address_of(address: str, **state: Any) -> str:
 def share_link(address: str, **state: Any) -> None:
     """A link that opens exactly this state, ready to copy."""
     with st.popover("Link to exactly this", icon=":material/share:"):
-        st.caption("Opens this page with these settings, on this server.")
+        st.caption(
+            "Opens this page with these settings, on this server. With `&present=1` at its end it "
+            "opens in presenter mode."
+        )
         st.code(address_of(address, **state), language=None, wrap_lines=True)
 
 
@@ -158,4 +197,4 @@ def next_page(address: str) -> None:
     at = PAGES.index(page(address))
     on = PAGES[(at + 1) % len(PAGES)]
     label = f"On to: {on.label}" if at + 1 < len(PAGES) else f"Back to: {on.label}"
-    st.page_link(on.path, label=label, icon=":material/arrow_forward:")
+    link_to(on, label, ":material/arrow_forward:")

@@ -10,7 +10,7 @@ import streamlit as st
 
 from specdec.trace import Drafted, Mended, Round, Top, Trace, Written
 from specdec.tree_rounds import as_chain
-from specdec.ui import stage_ledger
+from specdec.ui import presenter, stage_ledger
 from specdec.ui.component import component
 
 PROMPT_SHOWN = 24  # last prompt tokens on the strip; of the others only their number
@@ -72,6 +72,7 @@ def stage(
         st.session_state[first] = start
     data = wire(trace, plain, costs) | {"ledger": stage_ledger.wire(trace) if ledger else None}
     begin = st.session_state[first]
+    mode = "presenter" if presenter.on() else mode
     data |= {"start": begin and asdict(begin), "follow": follow, "mode": mode, "report": report}
     data["more"] = on_more is not None and trace.stop_reason is None
     asks = {"on_more_change": on_more} if on_more else {}
