@@ -67,6 +67,8 @@ def check_run(
         raise ValueError(
             f"The prompt has {len(ids)} tokens; the model's context ends at {context}."
         )
+    if hasattr(scorer, "prepare"):
+        scorer.prepare(sampling)
     if getattr(drafter, "branches", False):
         _check_tree(scorer, rule)
     if k and drafter is None:

@@ -96,7 +96,8 @@ class Run(Iterator[Round]):
         reason = self._rounds[-1].stop_reason if self._rounds else None
         reason = reason or ("cancelled" if self._closed else None)
         rounds = self._typist.retype(self._rounds, final=reason is not None)
-        return Trace(self._typist.prompt, rounds, self.settings, self.source, reason)
+        source = replace(self.source, missing=getattr(self._scorer, "missing", None))
+        return Trace(self._typist.prompt, rounds, self.settings, source, reason)
 
     def _ends_at(self, written: Sequence[int]) -> int | None:
         """How many written tokens to keep: up to the one that completes a stop string."""
@@ -166,10 +167,17 @@ def rounds(
 
 
 def generate(pair: Any, prompt: str | Sequence[int], **options: Any) -> Trace:
-    """The whole run of `rounds`, with the same options, as a Trace."""
+    """The whole run of `rounds`, with the same options, as a Trace.
+
+    An error in the midst of it carries what was written until then as its `trace`.
+    """
     run = rounds(pair, prompt, **options)
-    for _ in run:
-        pass
+    try:
+        for _ in run:
+            pass
+    except Exception as error:
+        error.trace = run.trace
+        raise
     return run.trace
 
 

@@ -20,7 +20,8 @@ class Scorer(Protocol):
     Optional, for those who ask with getattr: `context` (the most tokens of a sequence),
     `token_ids` [v] (a part of the vocabulary, ascending: one logit column for each),
     `feed(tokens)` (score without logits), `features` [n, width] (float32 hidden rows of the last
-    call), `keep(entries)` (of the last call's tokens only these: a tree's path), `close()`.
+    call), `keep(entries)` (of the last call's tokens only these: a tree's path), `close()`,
+    `prepare(sampling)` (told before a run; ValueError if its logits cannot give that law).
     """
 
     vocab_size: int  # ids run from 0 to vocab_size - 1

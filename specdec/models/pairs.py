@@ -101,7 +101,8 @@ def load_pair(
     progress: Progress | None = None,
 ) -> Pair:
     """The default pair, "target folder+draft folder", or "org/target+org/drafter" of the hub;
-    or "target folder+file.safetensors", a drafter of `specdec.distill` ("default": our target).
+    or "target folder+file.safetensors", a drafter of `specdec.distill` ("default": our target);
+    or "http://host:port+drafter", a target on a server (`specdec.models.remote_pair`).
 
     The default target is fetched on first need, and so is a pair of `hub.PAIRS`. `dtype`: "bf16",
     "fp32" or None, the best of this machine. `progress(fraction, words)` is called while fetching,
@@ -114,6 +115,10 @@ def load_pair(
             fetch(progress=progress)
         sources.check_room(name, needed(name, dtype=dtype, device=device), run_in[1], progress)
         return _probed(_default(*run_in), progress)
+    if sources.is_remote(name):
+        from specdec.models import remote_pair
+
+        return remote_pair.load(name, *run_in, progress)
     if trained.is_trained(name):
         sources.check_room(name, trained.needed(name, *run_in), run_in[1], progress)
         return _probed(trained.load(name, *run_in), progress)

@@ -39,6 +39,11 @@ def names(name: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
+def is_remote(name: str) -> bool:
+    """Whether the target of this pair is on a server."""
+    return name.startswith(("http://", "https://"))
+
+
 def needed(name: str, dtype: torch.dtype, device: torch.device) -> int:
     """Bytes that the weights of one model take once they are loaded."""
     from specdec.models.checkpoint import files
