@@ -27,7 +27,7 @@ ENTRANTS = (
 BRANCHES = 2  # guesses of a tree for every token that a chain drafts
 WARM = 16  # tokens of the runs before the first turn
 LONGEST = 48  # tokens of a recorded text: ten ways write it
-AFRESH = 1e-12  # a confidence below which no draft ends: it makes a drafter say how sure it is
+TINY = 1e-12  # a confidence that ends no draft, and yet makes a drafter say how sure it is
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def foresee(asking: Asking, name: str, most: int) -> Foresight:
     pair, n = asking.pair, asking.n
     ids = run.encode(pair.tokenizer, asking.preset.prompt, chat=asking.preset.chat)
     way, capacity = named(name, pair), len(ids) + n + most + 1
-    confidence = AFRESH if way.confident else 0.0
+    confidence = TINY if way.confident else 0.0
     settings = Settings(most, name, Sampling(), n, asking.seed, confidence=confidence)
     scorer = pair.target.scorer(capacity=capacity)
     asked = Foreseeing(way.make(Asked(pair, settings, scorer, capacity)))
