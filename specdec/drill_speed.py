@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from functools import cache
 from math import ceil
 
 from specdec.drill_exercise import EXACT, HUNDREDTH, Exercise, about, exercise, tex
@@ -72,10 +73,7 @@ def speedup(rng: random.Random) -> Exercise:
 
 def best_k(rng: random.Random) -> Exercise:
     """α and c in, the best k out: a small whole number, sometimes 0."""
-    pairs = [
-        (alpha, c) for alpha in _alphas() for c in COSTS if best(alpha, c) <= MOST_K
-    ]  # fmt: skip
-    alpha, c = rng.choice(pairs)
+    alpha, c = rng.choice(_drafts_pay_shortly())
     k = best(alpha, c)
     ks = range(max(k - 1, 0), k + 2)
     steps = tuple(rf"k = {n}: \quad S {about(gain(alpha, n, c))}" for n in ks)
@@ -167,6 +165,12 @@ def operations(rng: random.Random) -> Exercise:
 
 def _alphas() -> list[Fraction]:
     return [Fraction(n, 10) for n in range(2, 10)]
+
+
+@cache
+def _drafts_pay_shortly() -> list[tuple[Fraction, Fraction]]:
+    """(α, c) whose best k is small."""
+    return [(alpha, c) for alpha in _alphas() for c in COSTS if best(alpha, c) <= MOST_K]
 
 
 def _alpha(rng: random.Random) -> Fraction:

@@ -79,19 +79,19 @@ class Question:
 def question(seed: int, step: int, hint: Hint = "text") -> Question:
     """The question at this step, from 0: the kinds in turn, from pools that the seed shuffles.
 
-    With the hint "laws" from sampled runs alone. After a whole pool it begins anew.
+    With the hint "laws" where these leave something to chance. After a whole pool it begins anew.
     """
     kind = KINDS[step % len(KINDS)]
     rng = random.Random(f"{seed}|{kind}|{hint}")
     places = list(pool(kind, hint))
     rng.shuffle(places)
     place = places[step // len(KINDS) % len(places)]
-    return {"judge": _judge, "count": _count, "word": _word}[kind](place, f"{seed}|{step}")
+    return _ASK[kind](place, f"{seed}|{step}")
 
 
 @cache
 def pool(kind: Kind, hint: Hint = "text") -> tuple[Place, ...]:
-    """All places where a question of this kind can be asked."""
+    """All places where a question of this kind can be asked; p and q known must not settle it."""
     greedy = hint == "text" and kind != "word"  # a greedy law has one token: no choice
     ways = [way for way, (_, s) in recordings.WAYS.items() if greedy or not s.greedy]
     return tuple(
@@ -100,6 +100,7 @@ def pool(kind: Kind, hint: Hint = "text") -> tuple[Place, ...]:
         for way in ways
         for r in recordings.load(preset.name, way).speculative.rounds
         for place in _places(kind, Place(preset.name, way, r.index), r)
+        if hint == "text" or max(choice.chance for choice in _ASK[kind](place, "").choices) < 1
     )
 
 
@@ -171,3 +172,6 @@ def _before(place: Place, more: Sequence[Token] = ()) -> str:
     """What was written up to the round, and `more` of its draft."""
     written = [t for r in place.trace.rounds[: place.round] for t in r.written]
     return "".join(token.text for token in (*written, *more))
+
+
+_ASK = {"judge": _judge, "count": _count, "word": _word}

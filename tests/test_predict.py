@@ -18,7 +18,7 @@ POOLS = [(kind, hint) for kind in predict.KINDS for hint in predict.HINTS]
 @pytest.mark.parametrize(("kind", "hint"), POOLS)
 def test_every_answer_is_what_the_trace_holds(kind, hint):
     places = predict.pool(kind, hint)
-    assert len(places) > 50 and len(set(places)) == len(places)
+    assert len(places) > 30 and len(set(places)) == len(places)
     for step in range(len(places)):
         asked = predict.question(7, 3 * step + predict.KINDS.index(kind), hint)
         r, right = asked.place.of_round, asked.choices[asked.right]
@@ -53,8 +53,10 @@ def test_chances_are_the_rules_own(kind, hint):
             assert total == pytest.approx(1)
         else:
             assert total <= 1 + 1e-9
+        if hint == "laws":
+            assert right.chance < 1 and not asked.greedy
         if asked.greedy:
-            assert right.chance == 1 and hint == "text"
+            assert right.chance == 1
 
 
 def test_the_chances_of_a_rounds_length_are_products_of_thresholds():
