@@ -82,6 +82,7 @@ def _round_values() -> dict[str, str]:
 def _law_values() -> dict[str, str]:
     p, q = examples()[0].laws.pair
     return {
+        "overlap": str(rule.overlap(p, q)),
         "ratio": str(rule.acceptance(p, q, "cooled")),
         "residual": _law(rule.residual(p, q)),
         "output": _law(rule.output_distribution(p, q)),
