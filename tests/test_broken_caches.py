@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from specdec import decode, drafters, toy
+from specdec import decode, drafters, generate, plain, toy
 from specdec.lab import broken_caches
 from specdec.lab.broken_caches import FAULTS, PLACES, WORDS, Broken, Case, run, run_short
 from specdec.trace import Trace
@@ -126,3 +127,19 @@ def test_the_engine_knows_none_of_them() -> None:
         names = {kind.__name__ for kind in FAULTS.values()} | {"Broken", "TooShort"}
         assert not names & set(vars(module))
     assert broken_caches.__name__ == "specdec.lab.broken_caches"
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("fault", "place"), FAULTY)
+def test_the_default_pair_falls_apart_too(default_pair, fault: str, place: str) -> None:
+    field = {"target": "target", "drafter": "draft"}[place]
+    broken = replace(default_pair, **{field: Broken(getattr(default_pair, field), fault)})
+    prompt, options = "Write a Python function that adds two numbers.", {"max_new_tokens": 48}
+    alone = plain(default_pair, prompt, tops=0, rows=8, **options)
+    right, wrong = (
+        generate(pair, prompt, k=4, tops=0, rows=8, **options) for pair in (default_pair, broken)
+    )
+    assert right.token_ids == alone.token_ids
+    assert (wrong.token_ids == alone.token_ids) is (place == "drafter")
+    if place == "drafter":
+        assert wrong.alpha < right.alpha

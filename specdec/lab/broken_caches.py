@@ -123,8 +123,9 @@ class Broken:
         return getattr(self.model, name)
 
     def scorer(self, rows: int | None = None, capacity: int | None = None) -> Honest:
-        """A new, empty cache that grows."""
-        self.made.append(FAULTS[self.fault](self.model.scorer(rows=rows)))
+        """A new, empty cache that grows; at a fixed shape, one with room for every draft."""
+        room = capacity * rows if rows and capacity else None
+        self.made.append(FAULTS[self.fault](self.model.scorer(rows=rows, capacity=room)))
         return self.made[-1]
 
 

@@ -75,6 +75,7 @@ PLACES = (
     Place("drafter", "The whole drafter", draws=_raw_q, under=_raw_q, has=_raw_q),
     Place("target", "The whole target", over=_raw_p, wants=_raw_p, bonus=_raw_p),
 )
+RIGHT = ("nowhere", "drafter")  # the places that bend no law
 
 
 def by_name(name: str) -> Place:

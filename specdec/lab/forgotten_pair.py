@@ -129,8 +129,9 @@ def _laws(at: Position, sampling: Sampling) -> Laws:
 def _heads(
     pair: Any, prompt: Sequence[int], ids: Sequence[int], laws: Sequence[Laws]
 ) -> tuple[Head, ...]:
-    """The positions where a forgotten setting bends most, in the order of the text."""
-    bent = [max(max(forgotten.bias(place, at)) for place in PLACES) for at in laws]
+    """The positions where every wrong place shows best, in the order of the text."""
+    wrong = [place for place in PLACES if place.name not in forgotten.RIGHT]
+    bent = [min(max(forgotten.bias(place, at)) for place in wrong) for at in laws]
     chosen = sorted(np.argsort(bent, kind="stable")[-HEADS:].tolist())
     return tuple(_head(pair, prompt, ids[:i], laws[i]) for i in chosen)
 
