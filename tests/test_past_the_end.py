@@ -102,6 +102,11 @@ def test_the_kiln_s_drafts_run_over_the_end():
     assert len(case.surplus) == 3  # the round's last three words
 
 
+def test_the_time_of_a_table_does_not_pose_as_the_model_s():
+    case = past_the_end.run(told(0), Ends(6), k=3)
+    assert case.ours.seconds.total == case.naive.seconds.total == 0
+
+
 def test_a_recorded_text_is_written_again_word_for_word():
     plain = recordings.load("copy", "lookup").plain
     for k in (1, 4, 8):

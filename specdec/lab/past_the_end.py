@@ -17,7 +17,7 @@ from specdec.decode import speculate
 from specdec.drafters import Oracle, PromptLookup
 from specdec.law import Sampling
 from specdec.text import dress
-from specdec.trace import Round, Settings, Trace
+from specdec.trace import Round, Seconds, Settings, Trace
 
 DRAFTERS = ("lookup", "oracle")
 Over = Callable[[Sequence[int]], bool]  # written ids → whether the loop ends there
@@ -164,7 +164,8 @@ class _Told:
         def own(tokens: Sequence[Any]) -> tuple[Any, ...]:
             return tuple(replace(t, id=self.long[t.id]) for t in tokens)
 
-        return replace(r, drafted=own(r.drafted), written=own(r.written))
+        # The passes were a table's: their seconds would pose as the model's.
+        return replace(r, drafted=own(r.drafted), written=own(r.written), seconds=Seconds())
 
 
 def _named(plain: Trace, drafter: str) -> Any:
