@@ -273,7 +273,8 @@ def _pair(o: argparse.Namespace):
 
     with telling(sys.stderr) as progress:
         name = getattr(o, "pair", "default")
-        return specdec.load_pair(name, dtype=o.dtype, progress=progress)
+        bridge = {"bridge": True} if getattr(o, "bridge", False) else {}
+        return specdec.load_pair(name, dtype=o.dtype, progress=progress, **bridge)
 
 
 if __name__ == "__main__":

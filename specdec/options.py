@@ -15,6 +15,9 @@ def models(parser: argparse.ArgumentParser) -> None:
         "--pair", default="default", help="folder+folder, or org/target+org/drafter of the hub"
     )
     parser.add_argument("--dtype", help="fp32 or bf16")
+    parser.add_argument(
+        "--bridge", action="store_true", help="the two tokenizers may differ: text crosses"
+    )
 
 
 def decoding(parser: argparse.ArgumentParser) -> None:

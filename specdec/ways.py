@@ -17,6 +17,7 @@ from specdec.drafters import (
     RandomDrafter,
     Tree,
 )
+from specdec.scores import check
 from specdec.trace import Settings
 
 WIDTH = 2  # guesses for one place of a tree
@@ -55,7 +56,10 @@ def has_heads(pair: Any) -> bool:
     return file is not None and Path(file).is_file()
 
 
-def _model(o: Asked) -> ModelDrafter:
+def _model(o: Asked) -> Drafter:
+    if hasattr(o.pair.draft, "drafter"):  # it has another tokenizer
+        check("confidence", x := o.settings.confidence, not x, "0 for a drafter bridged by text")
+        return o.pair.draft.drafter()
     small = o.pair.draft.scorer(capacity=o.capacity)
     return ModelDrafter(small, o.pair.target.vocab_size, o.settings.confidence)
 

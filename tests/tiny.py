@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,12 +52,19 @@ def save(config: Any, folder: Path, **how: Any) -> Any:
     return model
 
 
-def save_tokenizer(folder: Path, words: int = V, first: str = "w0") -> None:
-    """A tokenizer of `words` whole words, w0 w1 …, of which the first can be called otherwise."""
+def save_tokenizer(
+    folder: Path, words: int = V, first: str = "w0", order: Sequence[int] | None = None
+) -> None:
+    """A tokenizer of `words` whole words, w0 w1 …, of which the first can be called otherwise.
+
+    `order` gives them other ids: that of word i is order[i].
+    """
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
     vocabulary = {first: 0} | {f"w{i}": i for i in range(1, words)}
+    if order is not None:
+        vocabulary = {word: int(order[i]) for word, i in vocabulary.items()}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=first))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token=first, eos_token="w2")

@@ -39,6 +39,8 @@ class Tree:
     ) -> None:
         check("width", width, width >= 1 and width % 1 == 0, "a whole number, 1 or more")
         check("shape", shape, shape in SHAPES, f"one of {', '.join(SHAPES)}")
+        if not hasattr(drafter, "level"):
+            raise ValueError(f"{type(drafter).__name__} drafts one token after another, no tree.")
         if sampled and shape not in FIXED:
             raise ValueError(
                 f"Guesses that are drawn need a shape that is fixed before; {shape!r} is not."

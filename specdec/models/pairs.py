@@ -99,6 +99,7 @@ def load_pair(
     dtype: torch.dtype | str | None = None,
     device: torch.device | str | None = None,
     progress: Progress | None = None,
+    bridge: bool = False,
 ) -> Pair:
     """The default pair, "target folder+draft folder", or "org/target+org/drafter" of the hub;
     or "target folder+file.safetensors", a drafter of `specdec.distill` ("default": our target);
@@ -106,10 +107,13 @@ def load_pair(
 
     The default target is fetched on first need, and so is a pair of `hub.PAIRS`. `dtype`: "bf16",
     "fp32" or None, the best of this machine. `progress(fraction, words)` is called while fetching,
-    and says before loading what memory it takes. ValueError if the two do not make a pair or do
-    not fit into memory, FetchError if the default target cannot be fetched.
+    and says before loading what memory it takes. `bridge`: two folders, or ids, may have different
+    tokenizers; the drafter's text is then read again in the target's tokens. ValueError if the two
+    make no pair or do not fit into memory, FetchError if the default target cannot be fetched.
     """
     run_in = _where(dtype, device)
+    if bridge and (name == "default" or trained.is_trained(name) or sources.is_remote(name)):
+        raise ValueError("A bridge is for two folders, or two ids of the hub.")
     if name == "default":
         if not is_fetched():
             fetch(progress=progress)
@@ -122,7 +126,7 @@ def load_pair(
     if trained.is_trained(name):
         sources.check_room(name, trained.needed(name, *run_in), run_in[1], progress)
         return _probed(trained.load(name, *run_in), progress)
-    two = sources.load(name, *run_in, progress)
+    two = sources.load(name, *run_in, progress, bridge)
     heads = two.folder / HEADS_NAME
     pair = Pair(
         name,

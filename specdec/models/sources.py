@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdec.models import hub, vocabulary
+from specdec.models.bridge import Bridge
 from specdec.models.hardware import free_bytes
 from specdec.models.job import Progress
 
@@ -68,8 +69,17 @@ def check_room(name: str, bytes_: int, device: torch.device, progress: Progress 
         progress(1.0, f"Loading the two models: {sizes}")
 
 
-def load(name: str, dtype: torch.dtype, device: torch.device, progress: Progress | None) -> Two:
-    """Both models. ValueError in a sentence if they do not make a pair, or do not fit."""
+def load(
+    name: str,
+    dtype: torch.dtype,
+    device: torch.device,
+    progress: Progress | None,
+    bridge: bool = False,
+) -> Two:
+    """Both models; with `bridge` their tokenizers may differ.
+
+    ValueError in a sentence if they do not make a pair, or do not fit into memory.
+    """
     from specdec.models.plan import plan
 
     both = names(name)
@@ -78,7 +88,8 @@ def load(name: str, dtype: torch.dtype, device: torch.device, progress: Progress
     own = tokenizer
     if vocabulary.has_tokenizer(draft.folder):
         own = vocabulary.read_tokenizer(draft.folder)
-        vocabulary.compare(tokenizer, own)
+        if not bridge:
+            vocabulary.compare(tokenizer, own)
     elif draft.vocab_size != target.vocab_size:
         raise ValueError(
             f"The drafter has no tokenizer, and {draft.vocab_size} tokens where the target has "
@@ -92,14 +103,18 @@ def load(name: str, dtype: torch.dtype, device: torch.device, progress: Progress
         models.append(one.loader.load(folder, dtype=dtype, device=device))
         models[-1].name = Path(source).name
     big, small = models
+    if bridge and own is not tokenizer:
+        small = Bridge(small, own, tokenizer, ends)
+    else:
+        small = vocabulary.fit(small, big.vocab_size, min(ends, default=0))
     origin = "the Hugging Face hub" if hub.is_id(both[0]) else "local folders"
     return Two(
         big,
-        vocabulary.fit(small, big.vocab_size, min(ends, default=0)),
+        small,
         tokenizer,
         vocabulary.stops(target.folder, tokenizer),
         big.folder,
-        f"{big.name} with {small.name}, from {origin}",
+        f"{big.name} with {small.name}, from {origin}" + ", bridged by text" * bridge,
     )
 
 
