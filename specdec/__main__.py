@@ -80,13 +80,17 @@ def generate(o: argparse.Namespace) -> None:
             print(summary(trace), file=sys.stderr)
         return
     run = specdec.rounds(_pair(o), o.prompt[0], **how)
-    for r in run:
-        print("".join(token.text for token in r.written), end="", flush=True)
-    trace = run.trace
-    print()
-    print(summary(trace), file=sys.stderr)
-    if o.json:
-        o.json.write_text(trace.to_json(), encoding="utf-8")
+    try:
+        for r in run:
+            print("".join(token.text for token in r.written), end="", flush=True)
+    finally:  # what was written before an error stays
+        run.close()
+        print()
+        trace = run.trace
+        if trace.rounds:
+            print(summary(trace), file=sys.stderr)
+        if o.json:
+            o.json.write_text(trace.to_json(), encoding="utf-8")
 
 
 def summary(trace) -> str:
@@ -94,11 +98,12 @@ def summary(trace) -> str:
     rate = "n/a" if trace.alpha is None else f"{trace.alpha:.2f}"
     asked = [r.k for r in trace.rounds]
     k = f"k {min(asked)}–{max(asked)}, " if trace.settings.adaptive else ""
-    tokens, seconds = len(trace.token_ids), trace.seconds
+    tokens, seconds, missing = len(trace.token_ids), trace.seconds, trace.source.missing
     return (
         f"{tokens} tokens in {trace.target_passes} target passes "
         f"({trace.tokens_per_pass:.2f} a pass), {trace.draft_passes} draft passes, {k}α {rate}, "
         f"{tokens / seconds.total:.1f} tokens/s, ended by {trace.stop_reason}"
+        + (f"; laws lacked up to {missing:.1%} of their mass" if missing is not None else "")
     )
 
 
@@ -273,8 +278,8 @@ def _pair(o: argparse.Namespace):
 
     with telling(sys.stderr) as progress:
         name = getattr(o, "pair", "default")
-        bridge = {"bridge": True} if getattr(o, "bridge", False) else {}
-        return specdec.load_pair(name, dtype=o.dtype, progress=progress, **bridge)
+        asked = {option: x for option in ("bridge", "partial") if (x := getattr(o, option, None))}
+        return specdec.load_pair(name, dtype=o.dtype, progress=progress, **asked)
 
 
 if __name__ == "__main__":

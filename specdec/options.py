@@ -12,7 +12,9 @@ LAW = ("min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "
 def models(parser: argparse.ArgumentParser) -> None:
     """Pair and precision."""
     parser.add_argument(
-        "--pair", default="default", help="folder+folder, or org/target+org/drafter of the hub"
+        "--pair",
+        default="default",
+        help="folder+folder, org/target+org/drafter of the hub, or http://host:port+drafter",
     )
     parser.add_argument("--dtype", help="fp32 or bf16")
     parser.add_argument(
@@ -23,6 +25,13 @@ def models(parser: argparse.ArgumentParser) -> None:
 def decoding(parser: argparse.ArgumentParser) -> None:
     """Pair, precision, length, seed, temperature, top-k, top-p."""
     models(parser)
+    parser.add_argument(
+        "--partial",
+        type=int,
+        default=0,
+        metavar="TOKENS",
+        help="with a target on a server: its law may be cut to so many of the likeliest; 0: no",
+    )
     parser.add_argument("-n", type=int, default=64, help="tokens at most")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--temperature", type=float, default=0.0, help="0: greedy")

@@ -100,6 +100,7 @@ def load_pair(
     device: torch.device | str | None = None,
     progress: Progress | None = None,
     bridge: bool = False,
+    partial: int = 0,
 ) -> Pair:
     """The default pair, "target folder+draft folder", or "org/target+org/drafter" of the hub;
     or "target folder+file.safetensors", a drafter of `specdec.distill` ("default": our target);
@@ -110,10 +111,13 @@ def load_pair(
     and says before loading what memory it takes. `bridge`: two folders, or ids, may have different
     tokenizers; the drafter's text is then read again in the target's tokens. ValueError if the two
     make no pair or do not fit into memory, FetchError if the default target cannot be fetched.
+    `partial`: the law of a target on a server may be cut to so many tokens (0: it is refused then).
     """
     run_in = _where(dtype, device)
     if bridge and (name == "default" or trained.is_trained(name) or sources.is_remote(name)):
         raise ValueError("A bridge is for two folders, or two ids of the hub.")
+    if partial and not sources.is_remote(name):
+        raise ValueError("partial is for a target on a server; any other tells its whole law.")
     if name == "default":
         if not is_fetched():
             fetch(progress=progress)
@@ -122,7 +126,7 @@ def load_pair(
     if sources.is_remote(name):
         from specdec.models import remote_pair
 
-        return remote_pair.load(name, *run_in, progress)
+        return remote_pair.load(name, *run_in, progress, partial=partial)
     if trained.is_trained(name):
         sources.check_room(name, trained.needed(name, *run_in), run_in[1], progress)
         return _probed(trained.load(name, *run_in), progress)

@@ -16,6 +16,7 @@ from specdec.models.completions import Row
 from specdec.models.remote_scorer import RemoteScorer
 from specdec.models.wire import Connection, RemoteError
 
+LOGPROBS = 20  # asked for where no law says how many; vLLM's limit if it is told no other
 AT_ONCE = 32  # prompts of a request
 KEY = "SPECDEC_API_KEY"  # the variable with the server's key, if it wants one
 
@@ -25,7 +26,7 @@ class RemoteModel:
 
     `vocab_size` and `context` are the server's where it tells them. `named(text)` is the id of a
     token for servers that name tokens by text. A law of more tokens than a server tells is
-    refused, or `partial`: cut to the likeliest `logprobs`, and the trace says what was missing.
+    refused, or cut to the likeliest `partial`, and the trace says how much was missing.
     """
 
     token_ids, fixes_shapes, dtype, device = None, False, "the server's", "remote"
@@ -36,15 +37,14 @@ class RemoteModel:
         *,
         vocab_size: int | None = None,
         name: str | None = None,
-        logprobs: int = 20,
-        partial: bool = False,
+        partial: int = 0,
         timeout: float = 60.0,
         named: Callable[[str], int] | None = None,
     ) -> None:
-        if not logprobs >= 1:
-            raise ValueError(f"logprobs is {logprobs}; it must be 1 or more.")
+        if not partial >= 0:
+            raise ValueError(f"partial is {partial}; it must be 0 (never) or a number of tokens.")
         self.address, self.timeout = address.rstrip("/"), timeout
-        self.logprobs, self.partial = logprobs, partial
+        self.partial, self.logprobs = partial, partial or LOGPROBS
         self.named = named or _unnamed
         self.connection = self.connect()
         about = self._about(name)

@@ -56,9 +56,9 @@ class RemoteScorer:
         needs, most = needed(sampling), self.model.logprobs
         if needs is None and not self.model.partial:
             raise ValueError(
-                "A server tells the log-probs of the likeliest tokens only: decode greedily or "
-                f"with top_k (say {most}) and no penalties, biases or constraints; or allow the "
-                f"law to be cut to {most} tokens (partial=True)."
+                "A server tells the log-probs of the likeliest tokens only: decode greedily, or "
+                f"with top_k (say {most}) and no penalty, bias or constraint; or allow the law to "
+                f"be cut to the likeliest {most} tokens (partial={most})."
             )
         self.least = min(needs or 1, self.vocab_size)
         self.known, self._partial = max(needs or most, LEAST), needs is None
