@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from specdec.ui import query
+from specdec.ui import course, presenter, query
 
 KEPT, PART = "interview kept", "interview part"  # of the session: part → keys; the widget
 
@@ -15,7 +15,8 @@ KEPT, PART = "interview kept", "interview part"  # of the session: part → keys
 def begin(params: Mapping[str, Any], parts: tuple[str, ...]) -> tuple[str, ...]:
     """Choose the part: on arrival by a link, later by what was kept; gives notes on the link."""
     store = st.session_state.setdefault(KEPT, {})
-    arrives = PART not in st.session_state and any(name in params for name in query.KEYS)
+    own = set(params) & set(query.KEYS) - {course.KEY, presenter.KEY}
+    arrives = PART not in st.session_state and bool(own)
     link = query.read(params if arrives else store, part=query.Choice(parts[0], parts))
     if arrives:
         store[link.values["part"]] = {name: str(params[name]) for name in params}
