@@ -142,6 +142,9 @@ def _bench(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-peers", action="store_true", help="leave transformers out")
     parser.add_argument(
+        "--llama-cpp", type=Path, metavar="GGUF", help="also llama.cpp (xllamacpp), with this file"
+    )
+    parser.add_argument(
         "--json",
         nargs="?",
         const=STDOUT,
@@ -153,18 +156,21 @@ def _bench(parser: argparse.ArgumentParser) -> None:
 
 def bench(o: argparse.Namespace) -> None:
     """Print the bench's table, or its JSON."""
+    from specdec import bench_llama, bench_peers
     from specdec.bench import bench as run
     from specdec.bench_table import table, to_json
 
+    pair = _pair(o)
+    peers = [] if o.no_peers else bench_peers.transformers(pair, o.k)
     report = run(
-        _pair(o),
+        pair,
         _chosen(o.preset),
         k=o.k,
         max_new_tokens=o.n,
         repeats=o.repeats,
         drafters=o.drafter,
         policies=o.adaptive,
-        peers=not o.no_peers,
+        peers=[*peers, *([bench_llama.LlamaCpp(o.llama_cpp)] if o.llama_cpp else [])],
         say=lambda words: print(words, file=sys.stderr),
     )
     print(to_json(report) if o.json == STDOUT else table(report))

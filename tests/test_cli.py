@@ -15,7 +15,7 @@ from specdec.law import Sampling
 from specdec.models.fetch import target_folder
 from specdec.telling import telling
 from specdec.trace import Trace
-from tests.pairs_np import ByteTokenizer, Pair, drafting, random_model
+from tests.pairs_np import ByteTokenizer, Pair, Scorer, drafting, random_model
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +53,25 @@ def test_several_prompts_are_decoded_together_each_as_it_is_alone(pair, tmp_path
     assert err.count("7 tokens in") == 2
     assert main(["generate", *prompts, "--json", str(tmp_path / "x.json")]) == 1
     assert "one prompt" in capsys.readouterr().err
+
+
+def test_a_run_that_fails_keeps_what_it_wrote(pair, tmp_path, capsys, monkeypatch):
+    file, score = tmp_path / "run.json", Scorer.score
+    whole = specdec.generate(pair, "the kiln", chat=False, max_new_tokens=20, k=2)
+
+    def failing(scorer, tokens, parents=None):
+        if len(scorer.fed) == 4 and scorer.model is pair.target:
+            raise RuntimeError("The server is gone.")
+        return score(scorer, tokens, parents)
+
+    monkeypatch.setattr(Scorer, "score", failing)
+    asked = ["--raw", "-n", "20", "--k", "2", "--json", str(file)]
+    assert main(["generate", "the kiln", *asked]) == 1
+    out, err = capsys.readouterr()
+    trace = Trace.from_json(file.read_text(encoding="utf-8"))
+    assert trace.token_ids == tuple(t.id for r in whole.rounds[:3] for t in r.written)
+    assert trace.text.strip().startswith(out.strip()) and trace.stop_reason == "cancelled"
+    assert err.endswith("generate: The server is gone.\n") and "in 3 target passes" in err
 
 
 def test_k_0_is_plain_and_has_no_alpha(capsys):

@@ -14,6 +14,8 @@ import pytest
 from transformers import LlamaConfig
 
 import specdec
+from specdec.bench import bench
+from specdec.bench_llama import LlamaCpp
 from specdec.compare import check
 from specdec.models.fetch import TARGET
 from specdec.models.llama import Llama
@@ -22,6 +24,7 @@ from specdec.models.remote import RemoteModel
 from specdec.models.remote_pair import WEIGHTS_PROBE, RemotePair, check_weights
 from specdec.models.vocabulary import read_tokenizer
 from specdec.models.wire import RemoteError
+from specdec.presets import Preset
 from tests.gguf_tiny import write_gguf
 from tests.llama_cpp import serving
 from tests.tiny import CONTEXT, SIZES, V, build, one_thread, save_tokenizer
@@ -154,6 +157,41 @@ def test_a_server_that_ends_is_a_sentence(here: Pair) -> None:
         while True:
             next(run)
     assert run.trace.rounds[0].written == first.written
+
+
+# ---- as a peer of the bench ----------------------------------------------------------------------
+
+
+def test_it_is_an_arm_of_the_bench(here: Pair) -> None:
+    arm = LlamaCpp(here.target.folder / "model.gguf", CONTEXT)
+    preset = Preset("w", "W", False, "w5 w41 w7")
+    report = bench(here, [preset], k=2, max_new_tokens=12, repeats=1, peers=[arm])
+    [peer] = [a for a in report.arms if a.name == "llama.cpp"]
+    [plain] = [a for a in report.arms if a.name == "plain"]
+    assert peer.equal or peer.gap < 0.05  # its keys and values are in fp16
+    assert peer.target_passes == plain.target_passes or not peer.equal
+    assert peer.alpha is None and peer.tokens_per_pass == 1
+
+
+def test_an_arm_ends_where_our_text_ends(here: Pair) -> None:
+    rng, arm = np.random.default_rng(1), LlamaCpp(here.target.folder / "model.gguf", CONTEXT)
+    for _ in range(300):
+        ids = [int(i) for i in rng.integers(3, V, 4)]
+        ours = specdec.plain(here, ids, max_new_tokens=20, tops=0)
+        if ours.stop_reason == "eos" and len(ours.token_ids) > 2:
+            break
+    assert arm.run(ids, 20).tokens == ours.token_ids
+    assert arm.run(ids, 2).tokens == ours.token_ids[:2]
+
+
+def test_an_arm_without_its_file_is_left_out_in_words(here: Pair, tmp_path: Path) -> None:
+    preset, missing = Preset("w", "W", False, "w5 w41 w7"), LlamaCpp(tmp_path / "no.gguf")
+    report = bench(here, [preset], k=2, max_new_tokens=4, repeats=1, peers=[missing])
+    assert report.left_out == (("llama.cpp", f"There is no file {tmp_path / 'no.gguf'}."),)
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF")
+    with pytest.raises(RuntimeError):
+        LlamaCpp(broken).run(PROMPT, 2)
 
 
 # ---- the default target's own file, in 4 bits ----------------------------------------------------
