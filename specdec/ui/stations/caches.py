@@ -16,6 +16,7 @@ from specdec.lab.broken_caches import FAULTS, Broken, Case, Cell
 from specdec.ledger import ledger, sums
 from specdec.presets import presets
 from specdec.run import generate
+from specdec.ties import ROWS
 from specdec.trace import Trace
 from specdec.ui import engine, query
 from specdec.ui.job import Job
@@ -229,10 +230,11 @@ def _real(name: str) -> None:
     )
 
 
-def _run(job: Job, fault: str, where: str) -> tuple[Trace, Trace, Trace]:
+def _run(job: Job, fault: str, where: str) -> tuple[Trace, Trace, Trace] | None:
+    """The target alone, right caches, broken ones: at one shape, so that no near-tie parts them."""
     pair = engine.load()
     [prompt] = [p for p in presets() if p.name == "code"]
-    options = {"max_new_tokens": REAL, "chat": prompt.chat, "tops": 0}
+    options = {"max_new_tokens": REAL, "chat": prompt.chat, "tops": 0, "rows": ROWS}
     field = {"target": "target", "drafter": "draft"}[where]
     broken = replace(pair, **{field: Broken(getattr(pair, field), fault)})
     runs = []
@@ -244,6 +246,8 @@ def _run(job: Job, fault: str, where: str) -> tuple[Trace, Trace, Trace]:
         job.say(len(runs) / 3, words)
         with engine.GATE.turn(job):
             runs.append(generate(model, prompt.prompt, k=k, **options))
+        if job.cancelled:
+            return None
     return tuple(runs)
 
 

@@ -18,7 +18,7 @@ from specdec.ui.live_rates import number
 from specdec.ui.stations.marked import shown
 from specdec.ui.stations.parts import part, question
 
-LONGEST, WIDTH = 300, 44  # characters of a text, and of a line
+LONGEST, WIDTH = 300, 34  # characters of a text, and of a line
 TEXTS = {
     "Prose": "The kiln held its heat overnight, and nobody opened the door before noon.",
     "A licence": "Subject to the terms of this License, each Contributor grants You a perpetual "
