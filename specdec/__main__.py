@@ -140,7 +140,7 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         metavar="POLICY",
         help='each drafter also with k as "ema" or "heuristic" says (repeatable)',
     )
-    parser.add_argument("--no-peers", action="store_true", help="leave transformers out")
+    parser.add_argument("--no-peers", action="store_true", help="ours alone")
     parser.add_argument(
         "--llama-cpp", type=Path, metavar="GGUF", help="also llama.cpp (xllamacpp), with this file"
     )
@@ -156,12 +156,13 @@ def _bench(parser: argparse.ArgumentParser) -> None:
 
 def bench(o: argparse.Namespace) -> None:
     """Print the bench's table, or its JSON."""
-    from specdec import bench_llama, bench_peers
+    from specdec import bench_llama, bench_others, bench_peers
     from specdec.bench import bench as run
     from specdec.bench_table import table, to_json
 
     pair = _pair(o)
     peers = [] if o.no_peers else bench_peers.transformers(pair, o.k)
+    peers += [] if o.no_peers else bench_others.others(pair, o.k)
     report = run(
         pair,
         _chosen(o.preset),

@@ -18,7 +18,7 @@ from specdec.models.networks import draft_network, target_network
 from specdec.models.pairs import Pair, load_pair, small_model
 from specdec.presets import Preset
 from tests.tiny import one_thread
-from tests.zoo import V, saved
+from tests.zoo import V, near, saved
 
 pytestmark = pytest.mark.long
 
@@ -30,18 +30,6 @@ PROMPT, N, K = [5, 41, 7, 41, 7, 88], 30, 3
 def threads() -> Iterator[None]:
     with one_thread():
         yield
-
-
-def near(folder: Path, like: Path, noise: float) -> Path:
-    """The checkpoint `like` with noise on its weights: it often agrees."""
-    folder.mkdir()
-    for file in like.iterdir():
-        (folder / file.name).write_bytes(file.read_bytes())
-    torch.manual_seed(1)
-    state = load_file(folder / "model.safetensors")
-    noisy = {name: w + noise * w.std() * torch.randn_like(w) for name, w in state.items()}
-    save_file(noisy, folder / "model.safetensors", {"format": "pt"})
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import torch
 import transformers as tf
+from safetensors.torch import load_file, save_file
 
 from tests.tiny import build, save_tokenizer
 
@@ -143,3 +145,15 @@ def saved(path: Path, kind: str, words: int = V, seed: int = 0, **changed: Any) 
     build(config, seed).save_pretrained(path)
     save_tokenizer(path, words)
     return path
+
+
+def near(folder: Path, like: Path, noise: float) -> Path:
+    """The checkpoint `like` with noise on its weights: it often agrees."""
+    folder.mkdir()
+    for file in like.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    torch.manual_seed(1)
+    state = load_file(folder / "model.safetensors")
+    noisy = {name: w + noise * w.std() * torch.randn_like(w) for name, w in state.items()}
+    save_file(noisy, folder / "model.safetensors", {"format": "pt"})
+    return folder
