@@ -85,9 +85,9 @@ def generate(o: argparse.Namespace) -> None:
             print("".join(token.text for token in r.written), end="", flush=True)
     finally:  # what was written before an error stays
         run.close()
-        print()
         trace = run.trace
         if trace.rounds:
+            print()
             print(summary(trace), file=sys.stderr)
         if o.json:
             o.json.write_text(trace.to_json(), encoding="utf-8")
