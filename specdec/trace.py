@@ -191,7 +191,7 @@ class Source:
     machine: str = ""
     when: str = ""  # ISO 8601, recorded traces
     memory: Memory | None = None  # None: no model of ours
-    missing: float | None = None  # the most mass that a law lacked of what a server did not tell
+    missing: float | None = None  # most mass of a row, before any setting, that no server told
 
 
 def recorded(result: Any, when: str) -> Any:

@@ -155,6 +155,11 @@ def needed(
     Where they are not fetched yet, by the list of the hub's pairs. ValueError if it is no pair.
     """
     run_in = _where(dtype, device)
+    if sources.is_remote(name):
+        drafter = name.partition("+")[2].strip()
+        name = "default" if drafter in ("", "default") else drafter
+        if name != "default":
+            return sources.needed(drafter, *run_in)
     if trained.is_trained(name):
         return trained.needed(name, *run_in)
     if name != "default":

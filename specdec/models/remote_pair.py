@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specdec.models import completions, fetch, hub, pairs, vocabulary
+from specdec.models import completions, fetch, hub, pairs, sources, vocabulary
 from specdec.models.job import Progress
 from specdec.models.remote import RemoteModel
 from specdec.models.wire import RemoteError
@@ -101,13 +101,14 @@ def load(
     if drafter in ("", "default"):
         folder, draft, ends, known = _default(dtype, device, progress)
     else:
-        folder, draft, ends = _named(drafter, dtype, device)
+        folder, draft, ends = _named(drafter, dtype, device, progress)
         known = None
     tokenizer = vocabulary.read_tokenizer(folder)
     texts = Texts(tokenizer)
     size = max(tokenizer.get_vocab().values()) + 1
+    most = max(size, getattr(draft, "vocab_size", 0))  # tables are often longer than vocabularies
     names = Names(texts, size)
-    target = RemoteModel(address, **{"vocab_size": size, "named": names} | options)
+    target = RemoteModel(address, **{"vocab_size": most, "named": names} | options)
     check_tokenizer(target, tokenizer, texts, size)
     if known:
         check_weights(target, *known)
@@ -169,6 +170,8 @@ def _default(dtype, device, progress) -> tuple[Path, Any, tuple[int, ...], tuple
     from specdec.models.llama import Llama
 
     folder = fetch.fetch(progress=progress)
+    bytes_ = pairs.needed(dtype=dtype, device=device)
+    sources.check_room("the default pair", bytes_, device, progress)
     local = Llama.load(folder, dtype=dtype, device=device)
     tokenizer = vocabulary.read_tokenizer(folder)
     ids = tokenizer.encode(WEIGHTS_PROBE, add_special_tokens=False)
@@ -178,7 +181,7 @@ def _default(dtype, device, progress) -> tuple[Path, Any, tuple[int, ...], tuple
     return folder, pairs.small_model(local), vocabulary.stops(folder, tokenizer), known
 
 
-def _named(drafter: str, dtype, device) -> tuple[Path, Any, tuple[int, ...]]:
+def _named(drafter: str, dtype, device, progress) -> tuple[Path, Any, tuple[int, ...]]:
     if drafter in hub.CHECKPOINTS and hub.is_id(drafter):
         folder = hub.snapshot(drafter, weights=True)
     else:
@@ -190,6 +193,8 @@ def _named(drafter: str, dtype, device) -> tuple[Path, Any, tuple[int, ...]]:
         return folder, None, ends
     from specdec.models.plan import plan
 
+    bytes_ = sources.needed(str(folder.resolve()), dtype, device)
+    sources.check_room(drafter, bytes_, device, progress)
     draft = plan(folder).loader.load(folder, dtype=dtype, device=device)
     draft.name = folder.name if folder.is_dir() else drafter
     return folder, draft, ends
