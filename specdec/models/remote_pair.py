@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROBE = 'A probe, of 12 + 30 = 42 parts: naïve "Ünïcode", 字 and 😀.\n\n\tdef f(x):  return x\n'
 WEIGHTS_PROBE = "The capital of France is Paris. Water boils at 100 degrees"
-FARTHEST = 1.0  # nats, the mean over the likeliest tokens: more is no rounding
+FARTHEST = 0.5  # nats, the mean over the likeliest tokens; llama.cpp's 4-bit kernels are 0.11 off
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def check_weights(model: RemoteModel, ids: Sequence[int], known: np.ndarray) -> 
     far = float(np.abs(rows[:, : exact.shape[1]] - exact)[told].mean())
     if far > FARTHEST:
         raise RemoteError(
-            f"{model.address} runs other weights than expected: its log-probs are {far:.1f} nats "
+            f"{model.address} runs other weights than expected: its log-probs are {far:.2f} nats "
             "off on average. To draft for another target name a drafter's folder after the address."
         )
 
