@@ -2,6 +2,8 @@
 import { focusOf, nextTop, presenterAction } from "./presenter_keys.js";
 import { classOf, classWords, ended, moved } from "./presenter_class.js";
 
+const REPORTED = 450; // ms: by then a stage has told its place; told later, it would call its page back
+const PATIENCE = 3000; // ms that a page may take to come
 const modes = new WeakMap(); // parentElement → state
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const main = () => document.querySelector("[data-testid=stMain]");
@@ -12,7 +14,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   modes.set(parentElement, s);
   s.turn = (way) => setTriggerValue("turn", way);
   s.leave = () => setTriggerValue("leave", true);
-  if (s.page !== data.page) Object.assign(s, { page: data.page, aim: null, been: [] });
+  if (html().dataset.page !== data.page) main().scrollTo({ top: 0, behavior: "instant" });
+  html().dataset.page = data.page;
+  if (s.page !== data.page) Object.assign(s, { page: data.page, aim: null, been: [], turned: 0 });
   s.data = data;
   fill(s);
   return () => {
@@ -24,12 +28,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function mount(parent) {
   const root = parent.querySelector(".presenter"), find = (what) => root.querySelector(what);
-  const s = { root, find, page: null, aim: null, been: [], ends: new AbortController() }, signal = { signal: s.ends.signal };
+  const s = { root, find, page: null, aim: null, been: [], turned: 0, pressed: 0, before: 0, ends: new AbortController() }, signal = { signal: s.ends.signal };
   html().dataset.controls ??= "folded";
   root.onclick = (event) => {
     const action = event.target.closest("[data-do]")?.dataset.do;
     if (action) pressed(s, action);
   };
+  addEventListener("keydown", () => ([s.before, s.pressed] = [s.pressed, Date.now()]), { ...signal, capture: true });
   addEventListener("keydown", (event) => onKey(s, event), signal); // after a stage, which listens on the document
   addEventListener("click", freeKeys, signal);
   s.ticks = setInterval(() => fill(s), 5000);
@@ -107,7 +112,9 @@ const ACTIONS = {
 
 function turn(s, way) {
   const run = classOf(sessionStorage);
-  if (!run) return s.turn(way);
+  if (Date.now() - s.turned < PATIENCE) return; // on its way
+  s.turned = Date.now();
+  if (!run) return setTimeout(() => s.turn(way), Math.max(0, s.before + REPORTED - Date.now()));
   const url = moved(sessionStorage, run, way), next = url && new URL(url, location.href);
   if (next?.origin === location.origin) location.assign(next);
 }
