@@ -13,6 +13,8 @@ from specdec.lab.broken_caches import FAULTS, PLACES, WORDS, Broken, Case, run, 
 from specdec.trace import Trace
 from tests.pairs_np import SOFT, drafting, ids_of, plain_ids, random_model, run_rounds
 
+pytestmark = pytest.mark.long
+
 SEEDS = range(1, 9)
 FAULTY = [(f, place) for f in FAULTS for place in PLACES if f != "none"]
 FAULTY.remove(("owed", "target"))

@@ -14,6 +14,8 @@ from specdec import drill, rule, theory
 from specdec.drill_exercise import exercise, show, tex
 from specdec.drill_speed import best, gain, per_pass
 
+pytestmark = pytest.mark.long
+
 seeds = st.integers(0, 2**32 - 1)
 AT = {name: step for step, name in enumerate(drill.KINDS)}
 

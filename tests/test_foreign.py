@@ -13,6 +13,8 @@ from specdec.foreign import Swapped, aligned, bridge, garbled, shared, spelled, 
 from specdec.lab import foreign_toys
 from specdec.models.fetch import target_folder
 
+pytestmark = pytest.mark.long
+
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\ufffd\r\t\n"), max_size=30)
 TOKENIZERS = pytest.mark.parametrize("name", ["target", "trained"])
 

@@ -17,6 +17,8 @@ from specdec.lab.rules import by_name as rule_named
 from specdec.law import Sampling
 from tests.pairs_np import Model, drafting, ids_of, random_model, run_rounds
 
+pytestmark = pytest.mark.long
+
 SETTINGS = Sampling(temperature=0.6, top_p=0.8)
 masses = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
 

@@ -173,7 +173,7 @@ def test_the_best_k_falls_to_none_where_passes_cost_by_the_token():
 
 def test_published_series_are_whole():
     table = batch.published()
-    assert table.mark == "reported" and "as reported" in table.words
+    assert table.mark == "reported" and "paper" in table.words
     assert [s.name for s in table.series] == ["EAGLE", "EAGLE-3"]
     assert all(len(s.batch) == len(s.speedup) == 9 for s in table.series)
     assert table.series[0].speedup[4] == 0.93

@@ -20,6 +20,8 @@ from specdec.ui import drafters, drafters_charts, drafters_lanes, drafters_tree
 from specdec.ui import drafters_words as words
 from specdec.ui.drafters import Chosen
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/6_drafters.py"
 ALL = [contest.load(name, law) for name in RECORDED for law in LAWS]
 

@@ -15,6 +15,8 @@ from specdec.ui import interview, query, shell
 from specdec.ui.interview import board, cards, minute, sheet
 from specdec.ui.interview.show import there
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/9_interview.py"
 SHOWS = sorted(
     {q.show for q in questions()} | {step.show for step in board.all_steps()},

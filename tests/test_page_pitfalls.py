@@ -10,6 +10,8 @@ import pytest
 from specdec.ui import query, stations
 from specdec.ui.stations.parts import HEADINGS
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/8_pitfalls.py"
 KEYS = [station.key for station in stations.STATIONS]
 THERE = ["long"]

@@ -15,6 +15,8 @@ from specdec.ui import query, stage
 from specdec.ui.interview.predict import stage_link
 from tests import stage_node
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/9_interview.py"
 PRACTICES = ("predict", "numbers", "code")
 

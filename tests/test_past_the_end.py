@@ -12,6 +12,8 @@ from specdec.lab.past_the_end import Ends
 from specdec.trace import Token, Trace
 from specdec.ui import tables
 
+pytestmark = pytest.mark.long
+
 KINDS = {"eos": Ends(30, 1), "stop": Ends(30, string="c a"), "length": Ends(17)}
 SEEDS = range(5)
 WORDS = ("a", "b", "c")

@@ -30,6 +30,8 @@ from tests.completions_server import (
 )
 from tests.pairs_np import Pair, still
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(params=FORMS)
 def form(request: pytest.FixtureRequest) -> str:

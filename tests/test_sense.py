@@ -13,6 +13,8 @@ from specdec.export import COLUMNS, to_csv
 from specdec.presets import presets
 from specdec.trace import Trace
 
+pytestmark = pytest.mark.long
+
 NAMES = [p.name for p in presets()]
 
 

@@ -19,6 +19,8 @@ from specdec.ui import (
 from specdec.ui.live_curve import Point
 from tests.test_page_speedup import PAGE, POINTS, curve, texts
 
+pytestmark = pytest.mark.long
+
 # The way back.
 
 

@@ -23,6 +23,8 @@ from specdec.ui.live_curve import K_END, Point
 from specdec.ui.speedup_map import ALPHAS
 from tests.test_page_speedup import PAGE, POINTS, curve
 
+pytestmark = pytest.mark.long
+
 ALL = ".".join(speedup_at.SECTIONS)
 PINS = (Point(4, 0.2, 0.05, 0.0), Point(8, 0.8, 0.2, 0.05))
 

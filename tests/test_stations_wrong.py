@@ -13,6 +13,8 @@ from specdec.ui.stations import caches, settings, tokenizer
 from specdec.ui.stations import ties as near
 from specdec.ui.stations.marked import around, parting
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/8_pitfalls.py"
 
 

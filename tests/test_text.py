@@ -14,6 +14,8 @@ from specdec.trace import Trace
 from tests.pairs_np import text_pair
 from tests.tokenizers_np import ByteTokenizer, FallbackTokenizer
 
+pytestmark = pytest.mark.long
+
 BYTES = ByteTokenizer()
 FALLBACK = FallbackTokenizer()
 TRICKY = [

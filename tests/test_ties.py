@@ -14,6 +14,8 @@ from specdec.presets import Preset
 from specdec.ties import Ties, recorded, search, spacing
 from tests.pairs_np import Model, Scorer, plain_ids, random_pair
 
+pytestmark = pytest.mark.long
+
 PROMPT = Preset("kiln", "A kiln", False, "the kiln")
 
 

@@ -23,6 +23,8 @@ from tests.pairs_np import SOFT, ids_of, plain_ids, random_model, run_rounds
 from tests.tokenizers_np import ByteTokenizer
 from tests.twigs import PARENTS, TARGET, TOKENS, Twigs, sown, verdicts
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def grown() -> list[Trace]:
