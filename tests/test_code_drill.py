@@ -11,6 +11,8 @@ from specdec.lab import cases, unfold
 from specdec.lab.listings import LISTINGS, RIGHT
 from specdec.lab.unfold import NOTHING, law_of
 
+pytestmark = pytest.mark.long
+
 LINES = [
     (listing, blank, line)
     for listing in LISTINGS

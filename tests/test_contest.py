@@ -18,6 +18,8 @@ from specdec.drafters import Draft
 from specdec.law import Sampling
 from specdec.presets import Preset, presets
 
+pytestmark = pytest.mark.long
+
 PRESET = Preset("chat", "a test", False, "the sky")
 TOYS = ("model", "lookup", "tree", "combined", "adaptive", "oracle", "random")
 

@@ -7,6 +7,8 @@ import pytest
 from specdec.language import text
 from specdec.ui import course, shell
 
+pytestmark = pytest.mark.long
+
 FIRST, SECOND = shell.LESSONS[:2]
 
 

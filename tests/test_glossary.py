@@ -9,6 +9,8 @@ import pytest
 from specdec.language import text
 from specdec.ui import glossary, shell
 
+pytestmark = pytest.mark.long
+
 LETTER = re.compile(r"(?<![\w'])([b-hj-zα-ω])(?!\w)")  # one letter; not a, I
 
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from specdec import predict
 from specdec.predict_score import EDGES, Answer, brier, score, streaks
 
+pytestmark = pytest.mark.long
+
 POOLS = [(kind, hint) for kind in predict.KINDS for hint in predict.HINTS]
 
 

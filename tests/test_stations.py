@@ -16,6 +16,8 @@ from specdec.ui.stations import batch as batches
 from specdec.ui.stations import endings, ends
 from specdec.ui.stations.endings_charts import key_of
 
+pytestmark = pytest.mark.long
+
 PAGE = "pages/8_pitfalls.py"
 
 
