@@ -10,7 +10,7 @@ const main = () => document.querySelector("[data-testid=stMain]");
 const html = () => document.documentElement;
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const s = modes.get(parentElement) ?? mount(parentElement);
+  const s = modes.get(parentElement) ?? mount(parentElement, data.entered);
   modes.set(parentElement, s);
   s.turn = (way) => setTriggerValue("turn", way);
   s.leave = () => setTriggerValue("leave", true);
@@ -26,7 +26,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 }
 
-function mount(parent) {
+function mount(parent, entered) {
+  if (entered) ended(sessionStorage); // a class is presented by its links; one that was left by the browser is over
   const root = parent.querySelector(".presenter"), find = (what) => root.querySelector(what);
   const s = { root, find, page: null, aim: null, been: [], turned: 0, pressed: 0, before: 0, ends: new AbortController() }, signal = { signal: s.ends.signal };
   html().dataset.controls ??= "folded";

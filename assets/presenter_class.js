@@ -32,5 +32,5 @@ export function ended(store) {
 export function classWords(run, now) {
   const planned = run.items.slice(0, run.at + 1).reduce((sum, item) => sum + item.minutes, 0);
   const gone = Math.max(0, Math.floor((now - run.since) / 60_000));
-  return { place: `${run.at + 1} of ${run.items.length} · ${run.items[run.at].title}`, clock: `${gone} min gone, ${planned} planned by the end of this` };
+  return { place: `${run.at + 1} of ${run.items.length} · ${run.items[run.at].title}`, clock: `${gone} min gone, ${Number(planned.toFixed(2))} planned by the end of this` };
 }

@@ -182,6 +182,20 @@ def test_a_class_is_kept_in_the_tab_and_moves_by_one(js):
     assert js(body) == [None, None, words, "/b", 1, None, 1, None, None]
 
 
+def test_the_planned_minutes_are_those_of_the_script_not_of_its_floats(js):
+    items = [{"url": "/", "title": "A", "minutes": 0.1 * n} for n in (1, 2)]  # 0.1 + 0.2 ≠ 0.3
+    run = {"items": items, "at": 1, "since": 0}
+    clock = js("return mode.classWords(input.run, 0).clock", run=run)
+    assert clock == "0 min gone, 0.3 planned by the end of this"
+
+
+def test_the_bar_knows_whether_the_reader_or_a_link_began_to_present(app):
+    assert [bar["entered"] for bar in bars(app("pages/3_rule.py", present="1"))] == [False]
+    at = app("pages/3_rule.py")
+    at = at.sidebar.button[0].click().run()
+    assert [bar["entered"] for bar in bars(at)] == [True]
+
+
 def test_all_keys_are_told():
     told = " ".join(row["keys"] for row in text("presenter")["key"])
     for name in ("Space", "PageDown", "PageUp", "P", "A", "K", "H", "Esc", "Alt+P"):

@@ -184,3 +184,44 @@ def test_a_class_goes_from_link_to_link(watch):
     expect(page.locator(".presenter")).to_have_count(0)
     page.keyboard.press("Alt+p")
     expect(place).to_contain_text("Watch it run")
+
+
+def test_a_class_that_the_browser_s_back_left_is_over(watch):
+    page = watch.open("/class", reduced_motion="reduce")
+    title = classroom.built_in().states[1].title
+    page.get_by_role("button", name=f"Present from: 2, {title}").click()
+    expect(page.locator(".presenter .place")).to_contain_text(title)
+    page.go_back()
+    expect(page.get_by_role("button", name=f"Present from: 2, {title}")).to_be_visible()
+    page.keyboard.press("Alt+p")
+    expect(page.locator(".presenter .place")).to_contain_text("For the class")
+
+
+def test_what_a_part_is_worked_with_stays_while_controls_are_folded(presented):
+    page = presented("/interview?part=walkthrough&present=1&link=1")
+    expect(page.get_by_role("button", name="Start again")).to_be_hidden()
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_role("button", name="Next question")).to_be_visible()
+    page = presented("/interview?part=numbers&present=1&link=1")
+    expect(page.get_by_label("Your answer")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_primary_button_keeps_the_colour_of_its_words(watch, dark):
+    colours = []
+    for present in ("0", "1"):
+        page = watch.open(f"/interview?part=numbers&present={present}&link=1", dark=dark)
+        if present == "1":
+            expect(page.locator(".presenter .place")).not_to_be_empty()
+        words = page.get_by_role("button", name="Check").locator("p")
+        colours.append(words.evaluate("e => getComputedStyle(e).color"))
+    assert colours[0] == colours[1]
+
+
+def test_large_type_keeps_a_chart_s_legend_off_its_axis_title(presented):
+    page = presented("/pitfalls?station=batch&present=1&link=1")
+    chart = page.locator(".js-plotly-plot", has=page.locator(".legend .traces")).first
+    expect(chart.locator(".legend .traces").first).to_be_attached()
+    edge = "(node, name) => node.getBoundingClientRect()[name]"
+    title_ends = chart.locator(".xtitle").evaluate(edge, "bottom")
+    assert title_ends <= chart.locator(".legend .traces").first.evaluate(edge, "top")

@@ -144,6 +144,7 @@ def blank(x: str, y: str, height: int = 380, rangemode: str = "tozero"):
         margin={"l": 10, "r": 10, "t": 30, "b": 10},
         xaxis={"title": x},
         yaxis={"title": y, "rangemode": rangemode},
-        legend={"orientation": "h", "y": -0.25},
+        # below the axis title, however large a projector's type makes it
+        legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
     )
     return figure

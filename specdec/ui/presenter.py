@@ -9,6 +9,7 @@ from specdec.ui import query
 from specdec.ui.component import component
 
 KEY = "present"
+ENTERED = "presenter entered"  # of the session: by the reader, so by no link of a class
 SHORTCUT = "Alt+P"
 MODULES = ("keys", "class")
 
@@ -22,7 +23,7 @@ def on() -> bool:
 
 def switch(present: bool) -> None:
     """Enter or leave; the address follows, so a reload keeps it."""
-    st.session_state[KEY] = present
+    st.session_state[KEY] = st.session_state[ENTERED] = present
     if present:
         st.query_params[KEY] = "1"
     else:
@@ -51,7 +52,12 @@ def bar(address: str, place: str) -> int:
     keys = [[row["keys"], row["does"]] for row in text("presenter")["key"]]
     state = _mount(
         key="presenter bar",
-        data={"page": address, "place": place, "keys": keys},
+        data={
+            "page": address,
+            "place": place,
+            "keys": keys,
+            "entered": st.session_state.get(ENTERED, False),
+        },
         on_turn_change=lambda: None,
         on_leave_change=lambda: switch(False),
     )
