@@ -61,6 +61,7 @@ def test_an_own_script_holds_for_the_visit_and_loads_nothing(app):
     at = app("pages/10_class.py")
     at.file_uploader[0].set_value(("mine.toml", OWN.encode(), "application/toml")).run()
     assert not at.exception and not at.error
+    assert at.subheader[0].value.endswith("· links: 1 · minutes: 1.5"), "one link is no plural"
     [link] = at.get("link_button")
     assert dict(parse_qsl(urlsplit(link.proto.url).query))["k"] == "7"
     assert any(r"\<b\>One" in m.value for m in at.main.markdown)

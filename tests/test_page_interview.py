@@ -96,6 +96,7 @@ def test_topic_and_search_leave_what_they_say(app):
     assert labels == [q.ask for q in find("prefix", "cache")] and labels
     at = app(PAGE, find="nothing has this", link="1")
     assert [box.value for box in at.info] == [text("interview")["none"]]
+    assert not any("then open one" in caption.value for caption in at.caption)
 
 
 def test_the_walkthrough_reveals_one_answer_at_a_time(app):

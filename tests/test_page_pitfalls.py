@@ -90,3 +90,9 @@ def test_every_station_leads_to_the_next(app):
         on.click().run()
         assert not at.exception and at.header[0].value == stations.by_key(after).label
     assert not [b for b in at.button if b.label.startswith("Next station")]
+
+
+def test_a_position_without_a_text_before_it_is_said_in_words(app):
+    at = app(PAGE, station="settings", step="0", link="1")
+    [before] = [m.value for m in at.markdown if "⟦?⟧" in m.value]
+    assert before == "The first token of the answer: **⟦?⟧**"

@@ -189,6 +189,11 @@ def test_nonsense_is_a_sentence_and_no_try(part):
     assert "first try" not in said(at)
 
 
+def test_what_was_typed_is_said_back_as_text_not_as_markdown(part):
+    [error] = answer(part("numbers"), "$x$ ![](a)").error
+    assert r"\$x\$ \!\[\]\(a\)" in error.value
+
+
 def test_a_second_try_does_not_count_as_the_first(part):
     asked = drill.exercise(0, 0)
     at = answer(answer(part("numbers"), "99"), show(asked.answer))

@@ -115,9 +115,8 @@ def page(address: str) -> Page:
     for known in PAGES:
         if known.address == address:
             return known
-    raise ValueError(
-        f"There is no page {address!r}; there are {[known.address for known in PAGES]}."
-    )
+    others = ", ".join(known.address for known in PAGES if known.address)
+    raise ValueError(f'There is no page {address!r}; there are "" (the start), {others}.')
 
 
 def begin(address: str) -> None:

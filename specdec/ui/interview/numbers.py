@@ -13,6 +13,7 @@ from specdec.drill_exercise import show
 from specdec.language import text
 from specdec.ui.interview.series import LIMITS as SERIES
 from specdec.ui.interview.series import series, verdict
+from specdec.ui.literal import literal
 
 LIMITS = SERIES
 TRIED = "drill tried"  # of the session state: address → typed answers in order, as numbers
@@ -52,7 +53,7 @@ def _form(words: Mapping[str, Any], address: tuple[int, int], tried: dict) -> No
         except ValueError as error:
             if not tried[address]:
                 del tried[address]
-            st.error(str(error))
+            st.error(literal(str(error)))
 
 
 def _judge(asked: Exercise, words: Mapping[str, Any], address: tuple, value: Any) -> None:

@@ -28,8 +28,9 @@ def draw(link: Mapping[str, Any]) -> dict[str, Any]:
     words = text("interview")
     topic, depth, wanted = filters(link)
     found = find(wanted, topic)
-    st.caption(words["count"].format(shown=len(found), all=len(questions())))
-    if not found:
+    if found:
+        st.caption(words["count"].format(shown=len(found), all=len(questions())))
+    else:
         st.info(words["none"])
     opened = [q.name for q in found if _question(q, depth, q.name in link["ask"].split(BETWEEN))]
     return {"topic": topic, "depth": depth, "find": wanted, "ask": _joined(opened)}

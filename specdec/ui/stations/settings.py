@@ -51,6 +51,12 @@ CAUSES = {
 }
 
 
+def place_of(head: Head) -> str:
+    """The text before a position, and a mark where the position is."""
+    before = literal(head.before[-90:]) or "The first token of the answer:"
+    return f"{'… ' * (len(head.before) > 90)}{before} **⟦?⟧**"
+
+
 def draw(link: Mapping[str, Any]) -> dict[str, Any]:
     """Draw the station; returns its state for a link."""
     recorded = forgotten_pair.recorded()
@@ -64,7 +70,7 @@ def draw(link: Mapping[str, Any]) -> dict[str, Any]:
     place, sampling, step = _controls(link, recorded.heads)
     head = recorded.heads[step]
     laws = head.laws(sampling)
-    st.markdown(f"{'… ' * (len(head.before) > 90)}{literal(head.before[-90:])} **⟦?⟧**")
+    st.markdown(place_of(head))
 
     part("symptom", symptom(place, laws))
     st.plotly_chart(
