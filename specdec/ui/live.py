@@ -18,7 +18,12 @@ OWN = "own"  # the name of a reader's own prompt
 OPENED = "opened file"  # of the session state: (name, trace) of a reader's file
 PROMPTS = {"own", "chat"}  # widgets that are only there for a reader's own prompt
 LAST = "live last"  # of the session state: what the widgets showed; their own state goes with them
-DRAFTERS = {"model": "small model", "lookup": "prompt lookup"}
+DRAFTERS = {
+    "model": "small model",
+    "lookup": "prompt lookup",
+    "heads": "heads on the target",
+    "combined": "lookup, else heads",
+}
 RULES = {
     "pq": "min(1, p/q), else the residual",
     "match": "sampler-match: keep what the target draws too",

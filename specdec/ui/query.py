@@ -77,7 +77,7 @@ KEYS: dict[str, Key] = {
     "top_k": Number(0, 0, 1000, whole=True),
     "top_p": Number(1.0, 0.01, 1.0),
     "n": Number(64, 1, 256, whole=True),
-    "drafter": Choice("model", ("model", "lookup")),
+    "drafter": Choice("model", ("model", "lookup", "heads", "combined")),
     "prompt": Text(),
     "chat": Choice("1", ("0", "1")),
     "rule": Choice("pq", ("pq", "match", "block")),
