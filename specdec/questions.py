@@ -1,4 +1,4 @@
-"""The interview's questions, as data: three answers each, the usual wrong one, and where to look."""
+"""The interview's questions, as data: three answers, the usual wrong one, and where to look."""
 
 from __future__ import annotations
 
