@@ -41,7 +41,7 @@ def draw(link: Mapping[str, Any]) -> dict[str, Any]:
     [title] = [preset.title for preset in presets() if preset.name == found.prompt]
     st.caption(
         f"{source(found)} Prompt “{title}”, {found.tokens} tokens, greedy, every drafter once: "
-        "other work on that machine moved its times by some percent."
+        "other work on that machine moved its times, by up to some forty percent."
     )
 
     part("symptom", _symptom(way))
