@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+import pytest
 
 from specdec.models.remote import RemoteModel
 from specdec.models.remote_pair import Names
@@ -148,3 +149,23 @@ def pair(served: Served, **options: Any) -> Pair:
 def untimed(rounds: Any) -> list[Round]:
     """Rounds without their seconds, to be equal."""
     return [replace(r, seconds=Seconds()) for r in rounds]
+
+
+@pytest.fixture(params=FORMS)
+def form(request: pytest.FixtureRequest) -> str:
+    """The dialect."""
+    return request.param
+
+
+@pytest.fixture
+def served(form: str) -> Iterator[Served]:
+    """A server in each dialect."""
+    with serving(TARGET, TOKENIZER, form) as server:
+        yield server
+
+
+@pytest.fixture
+def vllm() -> Iterator[Served]:
+    """A server in one."""
+    with serving(TARGET, TOKENIZER) as server:
+        yield server

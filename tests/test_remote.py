@@ -23,34 +23,17 @@ from tests.completions_server import (
     TOKENIZER,
     Served,
     V,
+    form,
     pair,
     remote,
+    served,
     serving,
     untimed,
+    vllm,
 )
 from tests.pairs_np import Pair, still
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(params=FORMS)
-def form(request: pytest.FixtureRequest) -> str:
-    """The dialect."""
-    return request.param
-
-
-@pytest.fixture
-def served(form: str) -> Iterator[Served]:
-    """A server in each dialect."""
-    with serving(TARGET, TOKENIZER, form) as server:
-        yield server
-
-
-@pytest.fixture
-def vllm() -> Iterator[Served]:
-    """A server in one."""
-    with serving(TARGET, TOKENIZER) as server:
-        yield server
 
 
 def same(a: Trace, b: Trace) -> bool:

@@ -23,35 +23,17 @@ from tests.completions_server import (
     TOKENIZER,
     Served,
     V,
+    form,
     log_probs,
     pair,
     remote,
+    served,
     serving,
     untimed,
+    vllm,
 )
 from tests.pairs_np import Model, Pair, random_model
 from tests.tokenizers_np import ByteTokenizer
-
-
-@pytest.fixture(params=FORMS)
-def form(request: pytest.FixtureRequest) -> str:
-    """The dialect."""
-    return request.param
-
-
-@pytest.fixture
-def served(form: str) -> Iterator[Served]:
-    """A server in each dialect."""
-    with serving(TARGET, TOKENIZER, form) as server:
-        yield server
-
-
-@pytest.fixture
-def vllm() -> Iterator[Served]:
-    """A server in one."""
-    with serving(TARGET, TOKENIZER) as server:
-        yield server
-
 
 # ---- servers that fail --------------------------------------------------------------------------
 
